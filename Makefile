@@ -1,8 +1,8 @@
 # What a developer does here. Each target does its own set-up; all that must be there is Rust, a C
 # compiler and make.
 
-.PHONY: help setup setup-mpi recorder build dist install uninstall demo announce test validate corpus lint lint-light bench \
-	bench-gate bench-record fuzz book clean
+.PHONY: help setup setup-mpi recorder build dist install uninstall demo announce test validate \
+	corpus lint lint-light bench bench-gate bench-record fuzz book clean
 .DEFAULT_GOAL := help
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -17,15 +17,18 @@ MDBOOK_VERSION := 0.5.4
 help:
 	@echo "make build        the heddle command, quick to build, in $(HEDDLE)"
 	@echo "make dist         the heddle command as it is shipped, in $(DIST)/heddle (minutes)"
-	@echo "make install      that one, with its libraries, machines and examples, below PREFIX=$(PREFIX)"
+	@echo "make install      that one, with its libraries, machines and examples, below" \
+		"PREFIX=$(PREFIX)"
 	@echo "make uninstall    remove what make install installed"
-	@echo "make recorder     the libraries of heddle record, beside it (make build does it too, and those of heddle mpirun)"
+	@echo "make recorder     the libraries of heddle record, beside it (make build does it too," \
+		"and those of heddle mpirun)"
 	@echo "make demo         run it on six examples"
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
 	@echo "make corpus       compare the results of 480 runs of every kind with those recorded"
 	@echo "make lint         formatting, clippy, documentation, licences"
-	@echo "make bench        speed, and instruction counts against those recorded; LONG=--long with the largest cases"
+	@echo "make bench        speed, and instruction counts against those recorded; LONG=--long" \
+		"with the largest cases"
 	@echo "make bench-record record the instruction counts"
 	@echo "make fuzz         each fuzz target for SECONDS_EACH=$(SECONDS_EACH) s"
 	@echo "make book         the book, in docs/book"
@@ -33,7 +36,8 @@ help:
 
 setup:
 	@command -v cargo >/dev/null || { echo "Rust is missing: see https://rustup.rs" >&2; exit 1; }
-	@command -v cc >/dev/null || { echo "a C compiler is missing (Debian: apt-get install gcc)" >&2; exit 1; }
+	@command -v cc >/dev/null || \
+		{ echo "a C compiler is missing (Debian: apt-get install gcc)" >&2; exit 1; }
 	cargo fetch --locked
 	@$(MAKE) --no-print-directory setup-mpi
 
@@ -44,9 +48,10 @@ MPI_COMMANDS := mpicc.openmpi mpirun.openmpi mpicc.mpich mpirun.mpich gfortran g
 setup-mpi:
 	@for command in $(MPI_COMMANDS); do command -v $$command >/dev/null || missing=1; done; \
 	[ -z "$$missing" ] || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-		apt-get update -qq && apt-get install -qq -y --no-install-recommends $(MPI_PACKAGES) >/dev/null; } || \
-	echo "Not all of Open MPI, MPICH and gfortran are here: heddle record is built and tested for what is" \
-		"(Debian: apt-get install $(MPI_PACKAGES))"
+		apt-get update -qq && \
+		apt-get install -qq -y --no-install-recommends $(MPI_PACKAGES) >/dev/null; } || \
+	echo "Not all of Open MPI, MPICH and gfortran are here: heddle record is built and tested for" \
+		"what is (Debian: apt-get install $(MPI_PACKAGES))"
 
 build: setup
 	cargo build --release --locked

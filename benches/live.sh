@@ -68,14 +68,17 @@ peer() { # ranks, its steps, how many times as long it takes at least
     rm -f "$scratch"/cpu-*
     TIMEFORMAT='%U %S'
     for _ in 1 2 3; do
-        { time smpirun -np "$1" -platform live/cluster.xml -hostfile "$scratch/hosts" --cfg=smpi/allreduce:rdb \
-            --cfg=smpi/simulate-computation:no --log=root.thresh:critical "$scratch/halo-smpi" 2>"$scratch/said"; } 2>"$scratch/times" ||
+        { time smpirun -np "$1" -platform live/cluster.xml -hostfile "$scratch/hosts" \
+            --cfg=smpi/allreduce:rdb --cfg=smpi/simulate-computation:no \
+            --log=root.thresh:critical "$scratch/halo-smpi" 2>"$scratch/said"; } \
+            2>"$scratch/times" ||
             { cat "$scratch/said" >&2; exit 1; }
         awk '{ print $1 + $2 }' "$scratch/times" >>"$scratch/cpu-smpi"
         for network in "network loggops" "machine live/cluster.xml"; do
             # shellcheck disable=SC2086
-            "$heddle" mpirun --compute-time off --format json -n "$1" --in-process --allreduce rdb --$network \
-                "$scratch/halo" | value cpu_seconds >>"$scratch/cpu-${network%% *}"
+            "$heddle" mpirun --compute-time off --format json -n "$1" --in-process \
+                --allreduce rdb --$network "$scratch/halo" |
+                value cpu_seconds >>"$scratch/cpu-${network%% *}"
         done
     done
     compare "$1 ranks: on loggops" network "$3" "$2"
@@ -139,7 +142,8 @@ share=$(third simulation_seconds)
 at_most "$share" 10 || verdict=SLOW
 line "one step in 20, wall time, %" "$share" 10 "" "" "$verdict"
 if [ "$long" = --long ]; then
-    "$heddle" mpirun --format json -n 64 --in-process --fold 64MiB "$scratch/relax" 1024 20 2 >"$scratch/run"
+    "$heddle" mpirun --format json -n 64 --in-process --fold 64MiB "$scratch/relax" 1024 20 2 \
+        >"$scratch/run"
     mb=$(value peak_rss_bytes <"$scratch/run" | awk '{ printf "%.0f", $1 / 1e6 }')
     verdict=ok
     at_most "$mb" 3000 || verdict=LARGE

@@ -51,7 +51,9 @@ done
 cmp <(tail -1 "$scratch/1") <(tail -1 "$scratch/2")
 ratio=$(awk "BEGIN { printf \"%.2f\", $(median "$scratch/one") / $(median "$scratch/two") }")
 line "one thread's wall time over two threads'" "$ratio" 1.5 "$(at_most 1.5 "$ratio")"
-seconds=$(for _ in 1 2 3; do "$speed" 1 20 M9 1e-9 | sed -n 's/.* in \([0-9.]*\) s.*/\1/p'; done | sort -n | head -1)
+seconds=$(for _ in 1 2 3; do
+    "$speed" 1 20 M9 1e-9 | sed -n 's/.* in \([0-9.]*\) s.*/\1/p'
+done | sort -n | head -1)
 line "10 ms of idle network, 648 hosts, s" "$seconds" 0.01 "$(at_most "$seconds" 0.01)"
 seconds=$(cpu "$heddle" run pattern:dissemination --ranks 648 --size 180B \
     --network infiniband --topology M9)

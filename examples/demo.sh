@@ -24,7 +24,8 @@ show "Sixteen ranks exchange halos while the system disturbs them" \
 show "648 hosts on a fat tree of InfiniBand switches, packet by packet" \
     run pattern:dissemination --ranks 648 --size 180B --machine examples/machines/fat-tree-648.toml
 show "One workload at every fidelity, and where they disagree" \
-    ladder pattern:linear-alltoall --ranks 64 --size 16KiB --machine examples/machines/edr-cluster.toml
+    ladder pattern:linear-alltoall --ranks 64 --size 16KiB \
+    --machine examples/machines/edr-cluster.toml
 "$wrappers/mpicc" -O2 -o "$out/stencil" examples/programs/stencil.c -lm
 show "An unmodified MPI program, 256 ranks in one process, over the fat tree" \
     mpirun -n 256 --in-process --machine examples/machines/fat-tree-648.toml "$out/stencil"
@@ -33,4 +34,5 @@ show "Latency of a torus under growing load" \
 show "A topology, checked for deadlock and drawn" \
     topology fat-tree:levels=2,radix=8 --draw "$out/fat-tree.svg"
 
-printf '\nTables, timeline and drawing are in %s; https://ui.perfetto.dev opens the timeline.\n' "$out"
+printf '\nTables, timeline and drawing are in %s; https://ui.perfetto.dev opens the timeline.\n' \
+    "$out"

@@ -3,9 +3,9 @@
 
     fuzz/mutate.py HEDDLE [--count N] [--seed N] [--format NAME] [--keep FOLDER]
 
-No run may crash, take more than 10 s or use more than 1 GB. Where the change renames a word of the format, adds a line,
-cuts the file or appends text, the command must fail or warn. What breaks these rules is listed, and kept in FOLDER.
-Exit code 1 if anything does.
+No run may crash, take more than 10 s or use more than 1 GB. Where the change renames a word of the
+format, adds a line, cuts the file or appends text, the command must fail or warn. What breaks these
+rules is listed, and kept in FOLDER. Exit code 1 if anything does.
 """
 import argparse
 import os
@@ -127,39 +127,53 @@ def allprof(rank):
 
 
 class Format:
-    """Files of an input, the one that is changed, the arguments of the command, and the words of the format itself."""
+    """Files of an input, the one that is changed, the arguments of the command, and the words of
+    the format itself."""
 
     def __init__(self, name, files, arguments, words=None, ends=False, comment=None, prepare=None):
         self.name, self.files, self.arguments, self.words = name, files, arguments, words
-        self.changed, self.ends, self.comment, self.prepare = next(iter(files)), ends, comment, prepare
+        self.changed, self.ends = next(iter(files)), ends
+        self.comment, self.prepare = comment, prepare
 
 
 KEYS = r"(?m)^\s*([A-Za-z][\w-]*)\s*="
 FORMATS = [
-    Format("goal", {"w.goal": GOAL}, "run w.goal", r"\b(num_ranks|rank|calc|send|recv|requires|to|from|tag|cpu)\b", True, "//"),
-    Format("goal-binary", {"w.bin": b""}, "run w.bin", None, True, prepare="convert seed.goal w.bin"),
+    Format("goal", {"w.goal": GOAL}, "run w.goal",
+           r"\b(num_ranks|rank|calc|send|recv|requires|to|from|tag|cpu)\b", True, "//"),
+    Format("goal-binary", {"w.bin": b""}, "run w.bin", None, True,
+           prepare="convert seed.goal w.bin"),
     Format("experiment", {"x.toml": EXPERIMENT, "w.goal": GOAL}, "run x.toml", KEYS, False, "#"),
-    Format("machine", {"m.toml": MACHINE, "w.goal": GOAL}, "run w.goal --machine m.toml", KEYS, False, "#"),
+    Format("machine", {"m.toml": MACHINE, "w.goal": GOAL}, "run w.goal --machine m.toml", KEYS,
+           False, "#"),
     Format("platform", {"p.xml": PLATFORM, "t.ti": INDEPENDENT, "t.index": "t.ti\n"},
            "run t.index --machine p.xml --network flow", r"(?:<|\s)([a-z_]+)(?==|[\s>/])", True),
     Format("cluster", {"p.xml": CLUSTER, "t.ti": INDEPENDENT, "t.index": "t.ti\n"},
            "run t.index --machine p.xml --network flow", r"(?:<|\s)([a-z_]+)(?==|[\s>/])", True),
-    Format("independent", {"t.ti": INDEPENDENT, "t.index": "t.ti\n"}, "run t.index", r"(?m)^\d ([a-z]+)", True, "#"),
-    Format("index", {"t.index": "t0.ti\nt1.ti\n", "t0.ti": INDEPENDENT[:INDEPENDENT.index("1 init")],
-                     "t1.ti": INDEPENDENT[INDEPENDENT.index("1 init"):]}, "run t.index", r"(t\d\.ti)", False, "#"),
-    Format("allprof", {"t-0.txt": allprof(0), "t-1.txt": allprof(1)}, "run t-", r"(MPI_\w+)", True, "#"),
+    Format("independent", {"t.ti": INDEPENDENT, "t.index": "t.ti\n"}, "run t.index",
+           r"(?m)^\d ([a-z]+)", True, "#"),
+    Format("index",
+           {"t.index": "t0.ti\nt1.ti\n", "t0.ti": INDEPENDENT[:INDEPENDENT.index("1 init")],
+            "t1.ti": INDEPENDENT[INDEPENDENT.index("1 init"):]},
+           "run t.index", r"(t\d\.ti)", False, "#"),
+    Format("allprof", {"t-0.txt": allprof(0), "t-1.txt": allprof(1)}, "run t-", r"(MPI_\w+)", True,
+           "#"),
     Format("heddle-trace", {"r/rank-0.hdl": b"", "r/rank-1.hdl": b""}, "run r", None, True,
            prepare="seed/rank-0.hdl seed/rank-1.hdl"),
     Format("edges", {"e.csv": EDGES}, "topology e.csv", r"\b(host|switch|link)\b", False, "#"),
     Format("discovered", {"d.txt": DISCOVERED}, "topology d.txt", r"\b(Switch|Ca)\b", False, "#"),
-    Format("tables", {"s.lfts": TABLES, "d.txt": DISCOVERED}, "topology d.txt --tables s.lfts", r"\b(Unicast|lids|switch)\b", False, "#"),
-    Format("noise", {"n.txt": NOISE, "w.goal": GOAL}, "run w.goal --set noise.trace=n.txt", None, False, "#"),
+    Format("tables", {"s.lfts": TABLES, "d.txt": DISCOVERED}, "topology d.txt --tables s.lfts",
+           r"\b(Unicast|lids|switch)\b", False, "#"),
+    Format("noise", {"n.txt": NOISE, "w.goal": GOAL}, "run w.goal --set noise.trace=n.txt", None,
+           False, "#"),
     Format("placement", {"h.txt": PLACEMENT, "w.goal": GOAL},
-           "run w.goal --network infiniband --topology star:hosts=2 --set placement.kind=file --set placement.file=h.txt",
+           "run w.goal --network infiniband --topology star:hosts=2 "
+           "--set placement.kind=file --set placement.file=h.txt",
            None, False, "#"),
-    Format("calls", {"a/calls.csv": b"", "a/manifest.json": b"", "b/calls.csv": b"", "b/manifest.json": b""},
+    Format("calls",
+           {"a/calls.csv": b"", "a/manifest.json": b"", "b/calls.csv": b"", "b/manifest.json": b""},
            "compare a b", None, False, prepare="run"),
-    Format("manifest", {"a/manifest.json": b"", "w.goal": GOAL}, "run a/manifest.json", r'"([a-z_.-]+)":', True, prepare="run"),
+    Format("manifest", {"a/manifest.json": b"", "w.goal": GOAL}, "run a/manifest.json",
+           r'"([a-z_.-]+)":', True, prepare="run"),
 ]
 
 
@@ -169,12 +183,14 @@ def rename(draw, text, form):
         return None
     match = draw.choice(found)
     start, end = match.span(1)
-    return text[:start] + draw.choice([match[1] + "x", match[1][:-1] + "q", "x" + match[1]]) + text[end:]
+    wrong = draw.choice([match[1] + "x", match[1][:-1] + "q", "x" + match[1]])
+    return text[:start] + wrong + text[end:]
 
 
 def add_line(draw, text, form):
     lines = text.split("\n")
-    lines.insert(draw.randrange(len(lines)), draw.choice(["unknown = 1", "garbage", "<garbage/>", "9 garbage 1"]))
+    lines.insert(draw.randrange(len(lines)),
+                 draw.choice(["unknown = 1", "garbage", "<garbage/>", "9 garbage 1"]))
     return "\n".join(lines)
 
 
@@ -191,7 +207,8 @@ def flip_number(draw, text, form):
     if not found:
         return None
     start, end = draw.choice(found).span()
-    numbers = ["0", "-1", "1e300", "4294967295", "4294967296", "18446744073709551615", "999999999", "", str(draw.randrange(10**6))]
+    numbers = ["0", "-1", "1e300", "4294967295", "4294967296", "18446744073709551615", "999999999",
+               "", str(draw.randrange(10**6))]
     return text[:start] + draw.choice(numbers) + text[end:]
 
 
@@ -208,8 +225,9 @@ FREE = [flip_number, flip_byte]
 def run(command, folder):
     """Exit code (None after the time limit), standard error, and peak memory in MB."""
     with tempfile.TemporaryFile() as errors:
-        child = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors,
-                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)))
+        limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        child = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=errors,
+                                 stderr=errors, preexec_fn=limit)
         try:
             child.wait(timeout=6 * SECONDS)
         except subprocess.TimeoutExpired:
@@ -243,7 +261,8 @@ def prepare(binary, form, folder):
         (folder / "w.goal").write_text(GOAL)
         tables = [] if form.name == "manifest" else ["--tables", "ranks,calls"]
         for name in "ab":
-            subprocess.run([binary, "run", subject, "-o", name, "--force", *tables], cwd=folder, check=True, capture_output=True)
+            subprocess.run([binary, "run", subject, "-o", name, "--force", *tables], cwd=folder,
+                           check=True, capture_output=True)
     else:
         for seed in form.prepare.split():
             source = ROOT / "fuzz" / "seeds" / "trace_binary" / Path(seed).name
@@ -304,7 +323,8 @@ def main():
                     print(f"{form.name} {number}: {why}", flush=True)
                     if options.keep:
                         options.keep.mkdir(parents=True, exist_ok=True)
-                        kept = options.keep / f"{form.name}-{options.seed}-{number}-{change.__name__}{Path(form.changed).suffix}"
+                        stem = f"{form.name}-{options.seed}-{number}-{change.__name__}"
+                        kept = options.keep / f"{stem}{Path(form.changed).suffix}"
                         kept.write_bytes(changed.encode("latin-1"))
             (folder / form.changed).write_bytes(seed)
     print(f"{broken} runs break the rules; the largest took {memory:.0f} MB")

@@ -2,8 +2,9 @@
 # Runs every fuzz target for a while: fuzz/run.sh [SECONDS], 10 by default. Needs a C++ compiler for
 # libFuzzer, and neither nightly Rust nor cargo-fuzz: the flags are those that cargo-fuzz would
 # give, without a sanitizer (there is next to no unsafe code). Inputs that crash end up in
-# fuzz/artifacts. A target also fails where it covers less than fuzz/floors.txt says, which is a good
-# part of what it covered in 5 s: a reader that refuses every input at its first bytes finds nothing.
+# fuzz/artifacts. A target also fails where it covers less than fuzz/floors.txt says, which is a
+# good part of what it covered in 5 s: a reader that refuses every input at its first bytes finds
+# nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10}
@@ -45,7 +46,8 @@ for source in "${targets[@]}"; do
         covered=$(sed -n 's/^#.*cov: \([0-9]*\).*/\1/p' "fuzz/artifacts/$name/log" | tail -n 1)
         floor=$(sed -n "s/^$name //p" fuzz/floors.txt)
         if [ "${covered:-0}" -lt "${floor:?there is no floor for $name in fuzz/floors.txt}" ]; then
-            echo "fuzz: $name covers ${covered:-0} edges, fewer than the $floor of fuzz/floors.txt" >&2
+            echo "fuzz: $name covers ${covered:-0} edges, fewer than the $floor of" \
+                "fuzz/floors.txt" >&2
             exit 1
         fi
     else

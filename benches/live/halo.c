@@ -1,5 +1,6 @@
-/* The halo exchange of benches/live.sh: ranks on a periodic grid of two dimensions give 8 KB to each of their four
- * neighbours and agree on a number of 8 B, ten times. The data is checked once, at the end.
+/* The halo exchange of benches/live.sh: ranks on a periodic grid of two dimensions give 8 KB to
+ * each of their four neighbours and agree on a number of 8 B, ten times. The data is checked once,
+ * at the end.
  *
  *   mpicc -O2 -o halo halo.c
  *   heddle mpirun -n 1024 --in-process --compute-time off --allreduce rdb ./halo
@@ -34,9 +35,11 @@ int main(int argc, char **argv) {
         MPI_Request requests[8];
         mine[0] = mine[WORDS - 1] = rank + step;
         for (int side = 0; side < 4; side++)
-            MPI_Irecv(theirs + side * WORDS, WORDS, MPI_DOUBLE, next[side], side, MPI_COMM_WORLD, &requests[side]);
+            MPI_Irecv(theirs + side * WORDS, WORDS, MPI_DOUBLE, next[side], side, MPI_COMM_WORLD,
+                      &requests[side]);
         for (int side = 0; side < 4; side++)
-            MPI_Isend(mine, WORDS, MPI_DOUBLE, next[side], side ^ 1, MPI_COMM_WORLD, &requests[4 + side]);
+            MPI_Isend(mine, WORDS, MPI_DOUBLE, next[side], side ^ 1, MPI_COMM_WORLD,
+                      &requests[4 + side]);
         MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
         value = rank + step;
         MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

@@ -1,4 +1,5 @@
-/* The ping-pong of benches/live.sh: two ranks give each other 8 B, so many times there and back as the argument says. */
+/* The ping-pong of benches/live.sh: two ranks give each other 8 B, so many times there and back as
+ * the argument says. */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Heat on a periodic square, by Jacobi's method: each rank has a tile, exchanges its rim with its four neighbours, and
- * every tenth step all agree on how much has changed.
+/* Heat on a periodic square, by Jacobi's method: each rank has a tile, exchanges its rim with its
+ * four neighbours, and every tenth step all agree on how much has changed.
  *
  *   mpicc -O2 -o stencil stencil.c -lm
  *   heddle mpirun -n 64 --machine examples/machines/fat-tree-648.toml ./stencil
@@ -61,8 +61,8 @@ int main(int argc, char **argv) {
         for (int j = 1; j <= TILE; j++) heat += old[i][j];
     MPI_Reduce(&heat, &all, 1, MPI_DOUBLE, MPI_SUM, 0, grid);
     if (rank == 0)
-        printf("%d ranks: heat %.6f of %d, last change %.2e, %.1f us of simulated time per step\n", ranks, all,
-               TILE * TILE, change, took / STEPS * 1e6);
+        printf("%d ranks: heat %.6f of %d, last change %.2e, %.1f us of simulated time per step\n",
+               ranks, all, TILE * TILE, change, took / STEPS * 1e6);
     MPI_Finalize();
     /* Heat does not get lost. */
     return rank == 0 && fabs(all - TILE * TILE) > 1e-6;

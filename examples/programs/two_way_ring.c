@@ -1,7 +1,9 @@
-/* Messages go around a ring in both directions, and each rank passes on what comes in the order in which it comes: the example program of
- * NSIM (IPSJ SIG Technical Report, 2010, figure 3), with an end that does not depend on that order. The ring is that of the even ranks. With a
- * third argument, odd ranks send messages of so many bytes around a ring of their own meanwhile: they share nothing with the first one but
- * the network. Prints what came to rank 0 from the left (L) and from the right (R), and a number for the order at all ranks.
+/* Messages go around a ring in both directions, and each rank passes on what comes in the order in
+ * which it comes: the example program of NSIM (IPSJ SIG Technical Report, 2010, figure 3), with an
+ * end that does not depend on that order. The ring is that of the even ranks. With a third
+ * argument, odd ranks send messages of so many bytes around a ring of their own meanwhile: they
+ * share nothing with the first one but the network. Prints what came to rank 0 from the left (L)
+ * and from the right (R), and a number for the order at all ranks.
  *
  *   mpicc -O2 -o two_way_ring two_way_ring.c
  *   heddle mpirun -n 36 --network infiniband --topology torus:dims=6x6 ./two_way_ring 10 8192
@@ -44,7 +46,8 @@ static void load(MPI_Comm comm, int rounds, int bytes) {
     char *sent = calloc(1, bytes), *got = calloc(1, bytes);
     int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks;
     for (int i = 0; i < rounds; i++)
-        MPI_Sendrecv(sent, bytes, MPI_BYTE, to, 0, got, bytes, MPI_BYTE, from, 0, comm, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(sent, bytes, MPI_BYTE, to, 0, got, bytes, MPI_BYTE, from, 0, comm,
+                     MPI_STATUS_IGNORE);
     free(sent);
     free(got);
 }
@@ -56,7 +59,8 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 3 || ranks < 5) {
-        if (rank == 0) fprintf(stderr, "usage: two_way_ring ROUNDS BYTES [BULK], on 5 ranks or more\n");
+        if (rank == 0) fprintf(stderr, "usage: two_way_ring ROUNDS BYTES [BULK], on 5 ranks or "
+                                       "more\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     int rounds = atoi(argv[1]), bytes = atoi(argv[2]), bulk = argc > 3 ? atoi(argv[3]) : 0;

@@ -15,7 +15,9 @@ fuzz_target!(|text: &[u8]| {
             return;
         }
     };
-    assert!(report.findings.iter().all(|finding| finding.index.is_some() == finding.line.is_some()));
+    assert!(
+        report.findings.iter().all(|finding| finding.index.is_some() == finding.line.is_some())
+    );
     let valid = Image::from_binary(image.bytes().to_vec()).expect("what is compiled is valid");
     let mut written = Vec::new();
     write_text(&valid, &mut written).expect("writing to memory cannot fail");

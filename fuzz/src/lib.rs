@@ -1,5 +1,5 @@
-//! What several targets need: a folder for inputs that are read from files, and the compiler of
-//! traces behind their readers.
+//! Helpers that several targets share: a folder for inputs that are read from files, and the
+//! compiler of traces behind their readers.
 
 use std::{env, fs, path::PathBuf, process};
 

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Runs packaged MPI programs, unmodified, under `heddle mpirun` on eight ranks over LogGOPS, flows and InfiniBand.
+"""Runs packaged MPI programs, unmodified, under `heddle mpirun` on eight ranks over LogGOPS, flows
+and InfiniBand.
 
     validation/programs/run.py HEDDLE [--replay] [NAME...]
 
-With --replay, each run is recorded, and the replay of its trace has to end every rank at the same picosecond.
+With --replay, each run is recorded, and the replay of its trace has to end every rank at the same
+picosecond.
 
-The programs are those of Debian (apt-get install lammps hpcc iqtree phyml scalapack-mpi-test netpipe-openmpi netpipe-mpich2 bagel
-gromacs quantum-espresso quantum-espresso-data mumps-test python3-petsc4py python3-h5py-mpi libcoarrays-openmpi-dev nwchem-openmpi
-nwchem-mpich cp2k mpb-mpi);
-one that is not installed is skipped with a message. What a program computes is compared with what it computes under the MPI library that
-it was linked with, where that can run it, and otherwise with what it says of its own checks.
+The programs are those of Debian (apt-get install lammps hpcc iqtree phyml scalapack-mpi-test
+netpipe-openmpi netpipe-mpich2 bagel gromacs quantum-espresso quantum-espresso-data mumps-test
+python3-petsc4py python3-h5py-mpi libcoarrays-openmpi-dev nwchem-openmpi nwchem-mpich cp2k mpb-mpi);
+one that is not installed is skipped with a message. What a program computes is compared with what
+it computes under the MPI library that it was linked with, where that can run it, and otherwise with
+what it says of its own checks.
 """
 
 import gzip
@@ -32,10 +35,12 @@ NETWORKS = {
     "infiniband": ["--machine", MACHINES / "fat-tree-648.toml"],
 }
 RANKS = 8
-COARRAYS = pathlib.Path("/usr/lib/x86_64-linux-gnu/open-coarrays/openmpi/bin/OpenCoarrays-2.10.1-tests")
+COARRAYS = pathlib.Path("/usr/lib/x86_64-linux-gnu/open-coarrays/openmpi/bin",
+                        "OpenCoarrays-2.10.1-tests")
 # Of its tests those that put, get, post events, lock, form teams, and allocate at others.
 IMAGES = (
-    "atomics allocatable_p2p_event_post comp_allocated_1 strided_sendget send_array co_reduce_test syncimages teams_subset"
+    "atomics allocatable_p2p_event_post comp_allocated_1 strided_sendget send_array "
+    "co_reduce_test syncimages teams_subset"
 ).split()
 MUMPS = pathlib.Path("/usr/lib/mumps")
 # Packages of Debian are those of its own Python.
@@ -172,7 +177,8 @@ CARBON = pathlib.Path("/usr/share/doc/cp2k/examples/C.inp")
 # Bands of a lattice of rods.
 RODS = """(set! num-bands 4)
 (set! k-points (list (vector3 0 0 0) (vector3 0.5 0 0) (vector3 0.5 0.5 0)))
-(set! geometry (list (make cylinder (center 0 0 0) (radius 0.2) (height infinity) (material (make dielectric (epsilon 12))))))
+(set! geometry (list (make cylinder (center 0 0 0) (radius 0.2) (height infinity)
+                                (material (make dielectric (epsilon 12))))))
 (set! geometry-lattice (make lattice (size 1 1 no-size)))
 (set! resolution 32)
 (run-te)
@@ -198,7 +204,8 @@ for j in range(ys, ye):
                 A.setValueStencil(row, column, -1.0)
 A.assemble()
 b.set(1.0)
-for method, conditioner in (("cg", "jacobi"), ("gmres", "bjacobi"), ("cg", "gamg"), ("cg", "hypre"), ("preonly", "lu")):
+for method, conditioner in (("cg", "jacobi"), ("gmres", "bjacobi"), ("cg", "gamg"),
+                            ("cg", "hypre"), ("preonly", "lu")):
     solver = PETSc.KSP().create(comm)
     solver.setOperators(A)
     solver.setType(method)
@@ -224,7 +231,9 @@ with h5py.File("t.h5", "w", driver="mpio", comm=comm) as file:
         one[me * 10 : (me + 1) * 10] = me + part
     file.create_dataset("two", (ranks,), dtype="i4", chunks=(2,))[me] = me * me
 with h5py.File("t.h5", "r", driver="mpio", comm=comm) as file:
-    right = all((file["one"][rank * 10 : (rank + 1) * 10] == rank + part).all() for rank in range(ranks))
+    right = all(
+        (file["one"][rank * 10 : (rank + 1) * 10] == rank + part).all() for rank in range(ranks)
+    )
     right = right and (file["two"][:] == numpy.arange(ranks) ** 2).all()
 print("right" if comm.allreduce(right, MPI.LAND) else "wrong", flush=True)
 """
@@ -240,7 +249,8 @@ def water_box():
             "gmx solvate -cs spc216.gro -box 3 3 3 -o w.gro -p t.top",
             "gmx grompp -f m.mdp -c w.gro -p t.top -o t.tpr -maxwarn 5",
         ):
-            if not shutil.which("gmx") or subprocess.run(command.split(), cwd=folder, capture_output=True).returncode:
+            if not shutil.which("gmx") or \
+                    subprocess.run(command.split(), cwd=folder, capture_output=True).returncode:
                 return b""
         return (folder / "t.tpr").read_bytes()
 
@@ -252,7 +262,9 @@ def silicon_atom():
 def in_log(text, folder):
     """What GROMACS says of energies."""
     log = folder / "md.log"
-    return re.findall(r"(?m)^ +(-?\d\.\d+e[+-]\d+.*)$", log.read_text()) or None if log.exists() else None
+    if not log.exists():
+        return None
+    return re.findall(r"(?m)^ +(-?\d\.\d+e[+-]\d+.*)$", log.read_text()) or None
 
 
 def mumps_result(text, _folder):
@@ -285,7 +297,8 @@ def hpcc_result(_text, folder):
     out = (folder / "hpccoutf.txt").read_text(errors="replace")
     failed = re.findall(r"^(?:.*failed.*|.*FAILED.*|.*Failure.*)$", out, re.M)
     success = re.findall(r"^Success=(\d)", out, re.M)
-    return ["checks passed"] if success == ["1"] and not [line for line in failed if "FAILED" in line] else None
+    failed = [line for line in failed if "FAILED" in line]
+    return ["checks passed"] if success == ["1"] and not failed else None
 
 
 def scalapack_result(text, folder):
@@ -304,7 +317,8 @@ def phyml_result(text, folder):
 
 def program(name, command, result, files=None, ranks=RANKS, reference=None, stdin=None):
     files = files or {}
-    return dict(name=name, command=command, result=result, files=files, ranks=ranks, reference=reference, stdin=stdin)
+    return dict(name=name, command=command, result=result, files=files, ranks=ranks,
+                reference=reference, stdin=stdin)
 
 
 def scalapack(name, flavour, data):
@@ -338,7 +352,8 @@ def programs():
         *[
             scalapack(name, flavour, data)
             for flavour in ("openmpi", "mpich")
-            for name, data in (("xdlu", "LU.dat"), ("xdllt", "LLT.dat"), ("xcls", "LS.dat"), ("xzqr", "QR.dat"))
+            for name, data in (("xdlu", "LU.dat"), ("xdllt", "LLT.dat"), ("xcls", "LS.dat"),
+                               ("xzqr", "QR.dat"))
         ],
         program("netpipe (openmpi)", ["NPopenmpi", "-u", "4096"], netpipe, ranks=2),
         program("netpipe (mpich)", ["NPmpich2", "-u", "4096"], netpipe, ranks=2),
@@ -377,9 +392,12 @@ def programs():
             {"C.inp": CARBON.read_bytes() if CARBON.exists() else b""},
             reference=openmpi,
         ),
-        program("mpb", ["mpb-mpi", "p.ctl"], found(r"(?m)^tefreqs:, \d,.*", 3), {"p.ctl": RODS}, ranks=4, reference=openmpi),
-        program("petsc", [PYTHON, "solve.py"], found(r"solved .*", 5), {"solve.py": POISSON}, reference=openmpi),
-        program("hdf5", [PYTHON, "tables.py"], found(r"(?m)^right$", 4), {"tables.py": TABLES}, ranks=4),
+        program("mpb", ["mpb-mpi", "p.ctl"], found(r"(?m)^tefreqs:, \d,.*", 3), {"p.ctl": RODS},
+                ranks=4, reference=openmpi),
+        program("petsc", [PYTHON, "solve.py"], found(r"solved .*", 5), {"solve.py": POISSON},
+                reference=openmpi),
+        program("hdf5", [PYTHON, "tables.py"], found(r"(?m)^right$", 4), {"tables.py": TABLES},
+                ranks=4),
         program(
             "mumps",
             [MUMPS / "dsimpletest"],
@@ -388,8 +406,10 @@ def programs():
             reference=openmpi,
             stdin=MUMPS / "input_simpletest_real",
         ),
-        *[program(f"coarrays {name}", [COARRAYS / name], found(r"(?i)test passed"), ranks=4) for name in IMAGES],
-        program("bagel", ["BAGEL", "water.json"], found(r"-75\.960919\d\d"), {"water.json": WATER}, reference=mpich),
+        *[program(f"coarrays {name}", [COARRAYS / name], found(r"(?i)test passed"), ranks=4)
+          for name in IMAGES],
+        program("bagel", ["BAGEL", "water.json"], found(r"-75\.960919\d\d"), {"water.json": WATER},
+                reference=mpich),
     ]
 
 
@@ -431,8 +451,10 @@ def replay(heddle, flags):
         ended = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         if ended.returncode:
             return ended.stderr
-        live, again = ((folder / name / "ranks.csv").read_text().split() for name in ("live", "replay"))
-        ends = [(one.split(",")[:2], other.split(",")[:2]) for one, other in zip(live, again, strict=True)]
+        live, again = ((folder / name / "ranks.csv").read_text().split()
+                       for name in ("live", "replay"))
+        ends = [(one.split(",")[:2], other.split(",")[:2])
+                for one, other in zip(live, again, strict=True)]
         return "".join(f"live {one}, replay {other}\n" for one, other in ends if one != other)
 
     return check
@@ -456,18 +478,22 @@ def main():
             command = [*one["reference"], "-n", one["ranks"], *one["command"]]
             expected, _ = run(command, one, environment)
         for network, flags in NETWORKS.items():
-            command = [heddle, "mpirun", "-q", "-n", one["ranks"], "--compute-time", "off", *flags, *one["command"]]
+            command = [heddle, "mpirun", "-q", "-n", one["ranks"], "--compute-time", "off", *flags,
+                       *one["command"]]
             start = time.time()
             if replays:
-                result, text = run(recorded(heddle, command, one), one, environment, replay(heddle, flags))
+                result, text = run(recorded(heddle, command, one), one, environment,
+                                   replay(heddle, flags))
             else:
                 result, text = run(command, one, environment)
             verdict = "does not run, or replays otherwise:" if result is None else "right"
             if expected is not None and result is not None:
-                verdict = "as with its own MPI" if result == expected else f"{result} instead of {expected}"
-                wrong += result != expected
+                is_same = result == expected
+                verdict = "as with its own MPI" if is_same else f"{result} instead of {expected}"
+                wrong += not is_same
             wrong += result is None
-            print(f"{one['name']:28} {network:11} {one['ranks']:5} {time.time() - start:7.1f}  {verdict}", flush=True)
+            print(f"{one['name']:28} {network:11} {one['ranks']:5} {time.time() - start:7.1f}  "
+                  f"{verdict}", flush=True)
             if result is None:
                 print("".join(f"    {line}\n" for line in text.splitlines()[-5:]), end="")
     sys.exit(1 if wrong else 0)

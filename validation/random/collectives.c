@@ -1,5 +1,5 @@
-/* Random collectives, blocking or not, on random communicators, of one group or two: what is in everybody's memory then, a
- * line for each.
+/* Random collectives, blocking or not, on random communicators, of one group or two: what is in
+ * everybody's memory then, a line for each.
  *
  *   collectives SEED COUNT
  */
@@ -20,7 +20,8 @@ static void first(void *in, void *inout, int *count, MPI_Datatype *type) {
 }
 
 static int from[ROOM], into[ROOM];
-/* What each rank sends to each and gets of each, and where that is: of all-to-all, and of the others. */
+/* What each rank sends to each and gets of each, and where that is: of all-to-all, and of the
+ * others. */
 static int sends[MOST], sends_at[MOST], gets[MOST], gets_at[MOST], parts[MOST], parts_at[MOST];
 static int sends_bytes[MOST], gets_bytes[MOST];
 static MPI_Datatype types[MOST];
@@ -62,15 +63,18 @@ static void amounts(int me, int peers, int number, int alike) {
 }
 
 /* A collective of those that have blocks for all alike. */
-static void regular(int what, int size, int root, int is_root, int in_place, MPI_Comm comm, MPI_Request *late) {
-    void *mine = in_place ? MPI_IN_PLACE : (void *)from, *roots = in_place && is_root ? MPI_IN_PLACE : (void *)from;
+static void regular(int what, int size, int root, int is_root, int in_place, MPI_Comm comm,
+                    MPI_Request *late) {
+    void *mine = in_place ? MPI_IN_PLACE : (void *)from,
+        *roots = in_place && is_root ? MPI_IN_PLACE : (void *)from;
     void *receives = in_place && is_root ? MPI_IN_PLACE : (void *)into;
     switch (what) {
     case 0:
         late ? MPI_Ibarrier(comm, late) : MPI_Barrier(comm);
         break;
     case 1:
-        late ? MPI_Ibcast(from, size, MPI_INT, root, comm, late) : MPI_Bcast(from, size, MPI_INT, root, comm);
+        late ? MPI_Ibcast(from, size, MPI_INT, root, comm, late)
+            : MPI_Bcast(from, size, MPI_INT, root, comm);
         break;
     case 2:
         late ? MPI_Igather(roots, size, MPI_INT, into, size, MPI_INT, root, comm, late)
@@ -91,8 +95,10 @@ static void regular(int what, int size, int root, int is_root, int in_place, MPI
     }
 }
 
-static void reduction(int what, int size, int root, int is_root, int in_place, MPI_Op op, MPI_Comm comm, MPI_Request *late) {
-    void *mine = in_place ? MPI_IN_PLACE : (void *)from, *roots = in_place && is_root ? MPI_IN_PLACE : (void *)from;
+static void reduction(int what, int size, int root, int is_root, int in_place, MPI_Op op,
+                      MPI_Comm comm, MPI_Request *late) {
+    void *mine = in_place ? MPI_IN_PLACE : (void *)from,
+        *roots = in_place && is_root ? MPI_IN_PLACE : (void *)from;
     switch (what) {
     case 0:
         late ? MPI_Ireduce(roots, into, size, MPI_INT, op, root, comm, late)
@@ -103,10 +109,12 @@ static void reduction(int what, int size, int root, int is_root, int in_place, M
              : MPI_Allreduce(mine, into, size, MPI_INT, op, comm);
         break;
     case 2:
-        late ? MPI_Iscan(mine, into, size, MPI_INT, op, comm, late) : MPI_Scan(mine, into, size, MPI_INT, op, comm);
+        late ? MPI_Iscan(mine, into, size, MPI_INT, op, comm, late)
+            : MPI_Scan(mine, into, size, MPI_INT, op, comm);
         break;
     case 3:
-        late ? MPI_Iexscan(mine, into, size, MPI_INT, op, comm, late) : MPI_Exscan(mine, into, size, MPI_INT, op, comm);
+        late ? MPI_Iexscan(mine, into, size, MPI_INT, op, comm, late)
+            : MPI_Exscan(mine, into, size, MPI_INT, op, comm);
         break;
     case 4:
         late ? MPI_Ireduce_scatter_block(mine, into, size % 50, MPI_INT, op, comm, late)
@@ -121,24 +129,30 @@ static void reduction(int what, int size, int root, int is_root, int in_place, M
 
 /* A collective with blocks of many sizes. */
 static void uneven(int what, int me, int root, int in_place, MPI_Comm comm, MPI_Request *late) {
-    void *mine = in_place ? MPI_IN_PLACE : (void *)from, *roots = in_place && me == root ? MPI_IN_PLACE : (void *)from;
+    void *mine = in_place ? MPI_IN_PLACE : (void *)from,
+        *roots = in_place && me == root ? MPI_IN_PLACE : (void *)from;
     void *receives = in_place && me == root ? MPI_IN_PLACE : (void *)into;
     switch (what) {
     case 0:
-        late ? MPI_Ialltoallv(from, sends, sends_at, MPI_INT, into, gets, gets_at, MPI_INT, comm, late)
+        late ? MPI_Ialltoallv(from, sends, sends_at, MPI_INT, into, gets, gets_at, MPI_INT, comm,
+                              late)
              : MPI_Alltoallv(from, sends, sends_at, MPI_INT, into, gets, gets_at, MPI_INT, comm);
         break;
     case 1:
-        late ? MPI_Ialltoallw(from, sends, sends_bytes, types, into, gets, gets_bytes, types, comm, late)
+        late ? MPI_Ialltoallw(from, sends, sends_bytes, types, into, gets, gets_bytes, types, comm,
+                              late)
              : MPI_Alltoallw(from, sends, sends_bytes, types, into, gets, gets_bytes, types, comm);
         break;
     case 2:
-        late ? MPI_Igatherv(roots, parts[me], MPI_INT, into, parts, parts_at, MPI_INT, root, comm, late)
+        late ? MPI_Igatherv(roots, parts[me], MPI_INT, into, parts, parts_at, MPI_INT, root, comm,
+                            late)
              : MPI_Gatherv(roots, parts[me], MPI_INT, into, parts, parts_at, MPI_INT, root, comm);
         break;
     case 3:
-        late ? MPI_Iscatterv(from, parts, parts_at, MPI_INT, receives, parts[me], MPI_INT, root, comm, late)
-             : MPI_Scatterv(from, parts, parts_at, MPI_INT, receives, parts[me], MPI_INT, root, comm);
+        late ? MPI_Iscatterv(from, parts, parts_at, MPI_INT, receives, parts[me], MPI_INT, root,
+                             comm, late)
+             : MPI_Scatterv(from, parts, parts_at, MPI_INT, receives, parts[me], MPI_INT, root,
+                            comm);
         break;
     default:
         late ? MPI_Iallgatherv(mine, parts[me], MPI_INT, into, parts, parts_at, MPI_INT, comm, late)
@@ -163,16 +177,19 @@ int main(int argc, char **argv) {
         int me, peers;
         begin(seed, (unsigned)number);
         int colors = 1 + (int)below(3), order = (int)below(3), color = (rank * 7 + number) % colors;
-        MPI_Comm_split(MPI_COMM_WORLD, color, order == 0 ? rank : order == 1 ? -rank : rank * 5 % 3, &comm);
+        MPI_Comm_split(MPI_COMM_WORLD, color, order == 0 ? rank : order == 1 ? -rank : rank * 5 % 3,
+                       &comm);
         int is_inter = below(4) == 0 && colors == 2 && ranks > 1;
         if (is_inter)
             comm = between(comm, color, ranks, number);
         MPI_Comm_rank(comm, &me);
         is_inter ? MPI_Comm_remote_size(comm, &peers) : MPI_Comm_size(comm, &peers);
-        int family = (int)below(3), what = (int)below(6), size = (int)below(300), chosen = (int)below(1000);
+        int family = (int)below(3), what = (int)below(6), size = (int)below(300),
+            chosen = (int)below(1000);
         int in_place = !is_inter && below(3) == 0, is_late = (int)below(2);
         MPI_Op op = ops[below(6)];
-        int root = is_inter ? (color == 0 ? (me == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0) : chosen % peers;
+        int root = is_inter ? (color == 0 ? (me == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0)
+            : chosen % peers;
         int is_root = is_inter ? root == MPI_ROOT : me == root;
         for (int i = 0; i < ROOM; i++) {
             from[i] = rank * 100003 + i * 17 + number;
@@ -187,14 +204,18 @@ int main(int argc, char **argv) {
         else
             uneven(is_inter ? what % 2 : what % 5, me, root, in_place, comm, late);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-        /* What is arbitrary: of a reduction the memory of all but the root, and the first rank's of an exclusive scan. */
-        int arbitrary = family == 1 && ((what == 0 && !is_root) || (what == 3 && me == 0 && !is_inter));
-        unsigned long long mine[2] = {fingerprint(from, sizeof from), arbitrary ? 0 : fingerprint(into, sizeof into)};
+        /* What is arbitrary: of a reduction the memory of all but the root, and the first rank's of
+         * an exclusive scan. */
+        int arbitrary = family == 1
+            && ((what == 0 && !is_root) || (what == 3 && me == 0 && !is_inter));
+        unsigned long long mine[2] = {fingerprint(from, sizeof from),
+                                      arbitrary ? 0 : fingerprint(into, sizeof into)};
         unsigned long long all[2 * MOST];
-        MPI_Gather(mine, 2, MPI_UNSIGNED_LONG_LONG, all, 2, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+        MPI_Gather(mine, 2, MPI_UNSIGNED_LONG_LONG, all, 2, MPI_UNSIGNED_LONG_LONG, 0,
+                   MPI_COMM_WORLD);
         if (rank == 0) {
-            printf("%d family %d what %d of %d groups%s%s%s:", number, family, what, colors, is_inter ? " between" : "",
-                   in_place ? " in place" : "", is_late ? " late" : "");
+            printf("%d family %d what %d of %d groups%s%s%s:", number, family, what, colors,
+                   is_inter ? " between" : "", in_place ? " in place" : "", is_late ? " late" : "");
             for (int i = 0; i < 2 * ranks; i++)
                 printf(" %llx", all[i]);
             printf("\n");

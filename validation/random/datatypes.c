@@ -1,4 +1,5 @@
-/* Random datatypes, made of each other: what they are, what they pack and where they unpack it, a line for each.
+/* Random datatypes, made of each other: what they are, what they pack and where they unpack it, a
+ * line for each.
  *
  *   datatypes SEED COUNT
  */
@@ -21,7 +22,8 @@ static void note(const char *what) {
 }
 
 static MPI_Datatype basic(void) {
-    MPI_Datatype all[] = {MPI_CHAR, MPI_SHORT, MPI_INT, MPI_DOUBLE, MPI_BYTE, MPI_FLOAT, MPI_LONG_LONG}, new;
+    MPI_Datatype all[] = {MPI_CHAR, MPI_SHORT, MPI_INT, MPI_DOUBLE, MPI_BYTE, MPI_FLOAT,
+                          MPI_LONG_LONG}, new;
     note("basic");
     MPI_Type_dup(all[below(sizeof all / sizeof *all)], &new);
     return new;
@@ -35,7 +37,8 @@ static MPI_Aint extent_of(MPI_Datatype type) {
 
 static MPI_Datatype make(int level);
 
-/* No part is empty, and the bounds are set: where they follow from the parts', MPICH takes them otherwise than the standard does. */
+/* No part is empty, and the bounds are set: where they follow from the parts', MPICH takes them
+ * otherwise than the standard does. */
 static MPI_Datatype structure(MPI_Datatype first, int level, int count, int *lengths) {
     MPI_Datatype parts[MOST], new, whole;
     MPI_Aint places[MOST], place = 0;
@@ -154,7 +157,8 @@ static MPI_Datatype make(int level) {
     return new;
 }
 
-/* Where the first and the last byte of an element are: not what MPI_Type_get_true_extent says, as MPICH errs there. */
+/* Where the first and the last byte of an element are: not what MPI_Type_get_true_extent says, as
+ * MPICH errs there. */
 static void touch(MPI_Datatype type, MPI_Count size, unsigned char *into, unsigned char *packed) {
     int position = 0, first = -1, last = -1;
     memset(into, 0, ROOM);
@@ -210,7 +214,8 @@ int main(int argc, char **argv) {
         MPI_Type_get_extent_x(type, &lb, &extent);
         MPI_Type_get_true_extent_x(type, &true_lb, &true_extent);
         MPI_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner);
-        printf("%d%s: size %lld envelope %d %d %d", number, text, (long long)size, integers, addresses, datatypes);
+        printf("%d%s: size %lld envelope %d %d %d", number, text, (long long)size, integers,
+               addresses, datatypes);
         /* Where nothing is, is arbitrary. */
         if (size > 0)
             printf(" from %lld to %lld", (long long)lb, (long long)(lb + extent));

@@ -1,5 +1,5 @@
-/* Random one-sided operations in epochs and windows of all kinds: what is in everybody's window then, and what was got, a
- * line for each window. What does not commute goes to a place of its own.
+/* Random one-sided operations in epochs and windows of all kinds: what is in everybody's window
+ * then, and what was got, a line for each window. What does not commute goes to a place of its own.
  *
  *   onesided SEED COUNT
  */
@@ -10,7 +10,8 @@
 
 #include "random.h"
 
-/* Each rank has a part of every window to change as it likes; behind those is one to add to, and one to read. */
+/* Each rank has a part of every window to change as it likes; behind those is one to add to, and
+ * one to read. */
 #define PART 256
 #define STEPS 12
 #define SLOT 20
@@ -48,7 +49,8 @@ static int *window(int flavour, int unit, MPI_Win *win) {
 static void operate(int step, int target, MPI_Aint base, int unit, int by_request, MPI_Win win) {
     MPI_Datatype here = MPI_INT, there = MPI_INT;
     MPI_Request request = MPI_REQUEST_NULL;
-    int what = (int)below(8), count = 1 + (int)below(SLOT), stride = 1 + (int)below(3), place = (int)below(PART - 3 * SLOT);
+    int what = (int)below(8), count = 1 + (int)below(SLOT), stride = 1 + (int)below(3),
+        place = (int)below(PART - 3 * SLOT);
     int heres = count, theres = count;
     if (below(2)) {
         MPI_Type_contiguous(count, MPI_INT, &here);
@@ -66,7 +68,8 @@ static void operate(int step, int target, MPI_Aint base, int unit, int by_reques
     }
     int *give = from[step], *get = into[step], compared = step * SLOT;
     MPI_Aint own = (base + (MPI_Aint)(PART * rank + step * SLOT) * 4) / unit;
-    MPI_Aint sum = (base + (MPI_Aint)(PART * ranks + place) * 4) / unit, read = sum + (MPI_Aint)PART * 4 / unit;
+    MPI_Aint sum = (base + (MPI_Aint)(PART * ranks + place) * 4) / unit,
+        read = sum + (MPI_Aint)PART * 4 / unit;
     switch (what) {
     case 0:
         by_request ? MPI_Rput(give, heres, here, target, own, theres, there, win, &request)
@@ -77,11 +80,13 @@ static void operate(int step, int target, MPI_Aint base, int unit, int by_reques
                    : MPI_Get(get, heres, here, target, read, theres, there, win);
         break;
     case 2:
-        by_request ? MPI_Raccumulate(give, heres, here, target, sum, theres, there, MPI_SUM, win, &request)
+        by_request ? MPI_Raccumulate(give, heres, here, target, sum, theres, there, MPI_SUM, win,
+                                     &request)
                    : MPI_Accumulate(give, heres, here, target, sum, theres, there, MPI_SUM, win);
         break;
     case 3:
-        MPI_Get_accumulate(give, heres, here, get, heres, here, target, own, theres, there, below(2) ? MPI_REPLACE : MPI_NO_OP,
+        MPI_Get_accumulate(give, heres, here, get, heres, here, target, own, theres, there,
+                           below(2) ? MPI_REPLACE : MPI_NO_OP,
                            win);
         break;
     case 4:
@@ -91,10 +96,12 @@ static void operate(int step, int target, MPI_Aint base, int unit, int by_reques
         MPI_Compare_and_swap(give, &compared, get, MPI_INT, target, own, win);
         break;
     case 6:
-        MPI_Accumulate(give, heres, here, target, own, theres, there, below(2) ? MPI_MAX : MPI_BXOR, win);
+        MPI_Accumulate(give, heres, here, target, own, theres, there, below(2) ? MPI_MAX : MPI_BXOR,
+                       win);
         break;
     default:
-        MPI_Get_accumulate(NULL, 0, MPI_INT, get, heres, here, target, read, theres, there, MPI_NO_OP, win);
+        MPI_Get_accumulate(NULL, 0, MPI_INT, get, heres, here, target, read, theres, there,
+                           MPI_NO_OP, win);
         break;
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -140,7 +147,8 @@ static void one(unsigned long long seed, int number) {
     MPI_Win win;
     MPI_Aint bases[MOST] = {0}, mine;
     begin(seed, (unsigned)number);
-    int kind = (int)below(4), flavour = (int)below(4), unit = below(2) && flavour != DYNAMIC ? 4 : 1;
+    int kind = (int)below(4), flavour = (int)below(4),
+        unit = below(2) && flavour != DYNAMIC ? 4 : 1;
     int *memory = window(flavour, unit, &win);
     MPI_Get_address(memory, &mine);
     if (flavour == DYNAMIC)

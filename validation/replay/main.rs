@@ -124,8 +124,9 @@ fn near(found: Fitted, known: Fitted) {
 }
 
 /// o = 1000 ns, L = 2000 ns, G = 2 ns/B, rank 1 computes for 300 ns: a round of s bytes takes
-/// 2 (2000 + 2000 + 2 (s - 1)) + 300 ns; above 4096 bytes L = 3000 ns and G = 1 ns/B, 2 (2000 + 3000 + (s - 1)) + 300 ns. One
-/// round of each size is disturbed by 1 ms, and one size takes 5 us longer.
+/// 2 (2000 + 2000 + 2 (s - 1)) + 300 ns; above 4096 bytes L = 3000 ns and G = 1 ns/B,
+/// 2 (2000 + 3000 + (s - 1)) + 300 ns. One round of each size is disturbed by 1 ms, and one size
+/// takes 5 us longer.
 #[test]
 fn a_line_is_found_again() {
     let mut now = 0.0;
@@ -186,7 +187,8 @@ fn a_pingpong_predicts_other_programs() {
             assert!(recorded > 0.0 && predicted > 0.0);
             let error = (predicted / recorded - 1.0) * 100.0;
             println!(
-                "  {name:<12}{recorded:>12.1} us recorded {predicted:>12.1} us predicted {error:>+8.1} %"
+                "  {name:<12}{recorded:>12.1} us recorded {predicted:>12.1} us predicted \
+                 {error:>+8.1} %"
             );
         }
     }

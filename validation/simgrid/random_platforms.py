@@ -20,9 +20,11 @@ def numbers(least, most, count):
 def fat_tree(limited):
     levels = random.randint(1, 4)
     while True:
-        children, parents, cables = numbers(1, 5, levels), numbers(1, 3, levels), numbers(1, 3, levels)
+        children, parents = numbers(1, 5, levels), numbers(1, 3, levels)
+        cables = numbers(1, 3, levels)
         hosts = math.prod(children)
-        switches = sum(math.prod(parents[:level]) * math.prod(children[level:]) for level in range(1, levels + 1))
+        switches = sum(math.prod(parents[:level]) * math.prod(children[level:])
+                       for level in range(1, levels + 1))
         # SimGrid gives two limiters the same name where there are more switches than hosts.
         if hosts <= 60 and (switches <= hosts or not limited):
             lists = (",".join(map(str, each)) for each in (children, parents, cables))
@@ -65,7 +67,8 @@ def cluster(name):
         hosts, parameters = kinds[kind](limited)
         rest += f' topology="{kind}" topo_parameters="{parameters}"'
     first = random.randint(0, 20)
-    text = (f'    <cluster id="{name}" prefix="{name}-" suffix="" radical="{first}-{first + hosts - 1}" speed="1Gf"'
+    text = (f'    <cluster id="{name}" prefix="{name}-" suffix=""'
+            f' radical="{first}-{first + hosts - 1}" speed="1Gf"'
             f' bw="10GBps" lat="{random.randint(1, 900)}ns"{rest}/>\n')
     return text, [f"{name}-{number}" for number in range(first, first + hosts)]
 
@@ -77,13 +80,17 @@ def platform():
     for a in clusters:
         for b in clusters:
             if a < b and (routing == "Full" or ord(b) == ord(a) + 1):
-                links += (f'    <link id="{a}{b}" bandwidth="1GBps" latency="{random.randint(1, 99)}us"'
+                links += (f'    <link id="{a}{b}" bandwidth="1GBps"'
+                          f' latency="{random.randint(1, 99)}us"'
                           ' sharing_policy="SPLITDUPLEX"/>\n')
                 doors = [random.choice(clusters[name][1]) for name in (a, b)]
-                routes += (f'    <zoneRoute src="{a}" dst="{b}" gw_src="{doors[0]}" gw_dst="{doors[1]}">'
-                           f'<link_ctn id="{a}{b}" direction="{random.choice(["UP", "DOWN"])}"/></zoneRoute>\n')
+                routes += (f'    <zoneRoute src="{a}" dst="{b}" gw_src="{doors[0]}" '
+                           f'gw_dst="{doors[1]}">'
+                           f'<link_ctn id="{a}{b}" direction="{random.choice(["UP", "DOWN"])}"/>'
+                           '</zoneRoute>\n')
     body = "".join(text for text, _ in clusters.values()) + links + routes
-    return f'{HEAD}<platform version="4.1">\n  <zone id="z" routing="{routing}">\n{body}  </zone>\n</platform>\n'
+    return (f'{HEAD}<platform version="4.1">\n  <zone id="z" routing="{routing}">\n'
+            f'{body}  </zone>\n</platform>\n')
 
 
 folder = pathlib.Path(sys.argv[1])

@@ -1,4 +1,5 @@
-/* Replays a time-independent trace under SimGrid and tells when each rank is done, with all digits (its own
+/* Replays a time-independent trace under SimGrid and tells when each rank is done, with all digits
+ * (its own
    replayer prints microseconds). Compiled with smpicc, started with smpirun -replay INDEX. */
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>

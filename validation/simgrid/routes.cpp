@@ -6,8 +6,9 @@
 //
 //     g++ -std=c++17 -O2 routes.cpp -lsimgrid -o routes && ./routes PLATFORM.xml [STRIDE]
 //
-// With a stride s, only every s-th pair is printed. Some platforms make SimGrid abort when it is asked for a route that
-// is not there, so children of this process ask, and whoever dies on a question has answered it with "none".
+// With a stride s, only every s-th pair is printed. Some platforms make SimGrid abort when it is
+// asked for a route that is not there, so children of this process ask, and whoever dies on a
+// question has answered it with "none".
 
 #include <simgrid/s4u.hpp>
 
@@ -38,7 +39,8 @@ static void route(const sg4::Host* from, const sg4::Host* to)
 
 template <class T> static std::vector<T*> by_name(std::vector<T*> all)
 {
-  std::sort(all.begin(), all.end(), [](const T* a, const T* b) { return a->get_name() < b->get_name(); });
+  std::sort(all.begin(), all.end(),
+            [](const T* a, const T* b) { return a->get_name() < b->get_name(); });
   return all;
 }
 
@@ -51,14 +53,18 @@ int main(int argc, char** argv)
 
   const auto hosts = by_name(engine.get_all_hosts());
   for (const auto* host : hosts)
-    std::printf("host\t%s\t%.17g\t%d\n", host->get_cname(), host->get_speed(), host->get_core_count());
+    std::printf("host\t%s\t%.17g\t%d\n", host->get_cname(), host->get_speed(),
+                host->get_core_count());
   for (const auto* link : by_name(engine.get_all_links()))
-    std::printf("link\t%s\t%.17g\t%.17g\t%s\n", link->get_cname(), link->get_bandwidth(), link->get_latency(),
-                link->get_sharing_policy() == sg4::Link::SharingPolicy::FATPIPE ? "FATPIPE" : "SHARED");
+    std::printf("link\t%s\t%.17g\t%.17g\t%s\n", link->get_cname(), link->get_bandwidth(),
+                link->get_latency(),
+                link->get_sharing_policy() == sg4::Link::SharingPolicy::FATPIPE ? "FATPIPE"
+                : "SHARED");
   std::fflush(stdout);
 
   auto* next = static_cast<unsigned long*>(
-      mmap(nullptr, sizeof(unsigned long), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+      mmap(nullptr, sizeof(unsigned long), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+           0));
   const unsigned long count = hosts.size() * hosts.size();
   for (*next = 0; *next < count; *next += stride) {
     const pid_t child = fork();

@@ -32,19 +32,22 @@ pub const ALLREDUCE: &[Entry] = &[
     Entry::new(
         "lr",
         Run(logical_ring),
-        "reduce-scatter and allgather around a ring; what cannot be cut into equal parts is reduced by itself",
+        "reduce-scatter and allgather around a ring; what cannot be cut into equal parts is \
+         reduced by itself",
     )
     .needs(&[(Need::Commutative, "rdb"), (Need::ElementPerRank, "default")]),
     Entry::new(
         "rab1",
         Run(halve_and_gather),
-        "recursive halving, the farthest partner first, then `default` allgather; filled up to equal parts",
+        "recursive halving, the farthest partner first, then `default` allgather; filled up to \
+         equal parts",
     )
     .needs(&[(Need::Commutative, "rdb"), (Need::PowerOfTwo, "rab2")]),
     Entry::new(
         "rab2",
         Run(direct),
-        "`default` alltoall, every rank reduces its part, `default` allgather; filled up to equal parts",
+        "`default` alltoall, every rank reduces its part, `default` allgather; filled up to equal \
+         parts",
     ),
     Entry::new(
         "rab_rdb",
@@ -129,12 +132,7 @@ pub const ALLREDUCE: &[Entry] = &[
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
     Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
-    Entry::new(
-        "mvapich2_rs",
-        Run(rabenseifner_rest),
-        "as `rab_rdb`",
-    )
-    .needs(RABENSEIFNER),
+    Entry::new("mvapich2_rs", Run(rabenseifner_rest), "as `rab_rdb`").needs(RABENSEIFNER),
     Entry::new(
         "mvapich2_two_level",
         Run(|call, plan| smp(call, plan, Leaders::Best)),
@@ -145,7 +143,8 @@ pub const ALLREDUCE: &[Entry] = &[
     Entry::new(
         "rab",
         Run(rabenseifner_halves),
-        "Rabenseifner: recursive halving and doubling, also between neighbours beyond a power of two",
+        "Rabenseifner: recursive halving and doubling, also between neighbours beyond a power of \
+         two",
     )
     .needs(COMMUTES),
     Entry::new("automatic", Automatic, "the best of all"),

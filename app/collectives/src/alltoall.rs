@@ -146,7 +146,8 @@ pub const ALLTOALLV: &[Entry] = &[
                 rings(call, plan, Pace::Free);
             }
         }),
-        "to the rank i ahead, from the one i behind in step i; `pair` among a power of two of ranks",
+        "to the rank i ahead, from the one i behind in step i; `pair` among a power of two of \
+         ranks",
     ),
     Entry::new(
         "openmpi_pairwise",

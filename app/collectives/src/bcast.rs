@@ -53,12 +53,14 @@ pub const BCAST: &[Entry] = &[
     Entry::new(
         "NTSB",
         Run(|call, plan| from_zero(call, plan, Tree::Heap(2))),
-        "to rank 0, then a binary tree in segments of 8 KiB; what does not fill one is broadcast by itself",
+        "to rank 0, then a binary tree in segments of 8 KiB; what does not fill one is broadcast \
+         by itself",
     ),
     Entry::new(
         "NTSL",
         Run(|call, plan| from_zero(call, plan, Tree::Chains(1))),
-        "to rank 0, then a chain in segments of 8 KiB; what does not fill one is broadcast by itself",
+        "to rank 0, then a chain in segments of 8 KiB; what does not fill one is broadcast by \
+         itself",
     ),
     Entry::new("NTSL_Isend", Same("NTSL"), "the same: in NTSL nobody waits for a send either"),
     Entry::new(
@@ -96,7 +98,8 @@ pub const BCAST: &[Entry] = &[
         Run(|call, plan| {
             split_binary(call, plan, if call.bytes() < 370_728 { 1 << 10 } else { 8 << 10 });
         }),
-        "each half of a binary tree gets one half of the vector, then pairs exchange; segments of 1 KiB, from 370728 B on of 8 KiB",
+        "each half of a binary tree gets one half of the vector, then pairs exchange; segments of \
+         1 KiB, from 370728 B on of 8 KiB",
     ),
     Entry::new(
         "openmpi_split_bintree",

@@ -24,7 +24,8 @@ pub const GATHER: &[Entry] = &[
     Entry::new(
         "ompi_linear_sync",
         Run(linear_sync),
-        "the root asks each rank, which sends in two parts, the first of 1 KiB (32 KiB for blocks above 92160 B)",
+        "the root asks each rank, which sends in two parts, the first of 1 KiB (32 KiB for blocks \
+         above 92160 B)",
     ),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
     Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),

@@ -129,7 +129,8 @@ pub const fn algorithms(collective: Collective) -> &'static [Entry] {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// No collective has this name.
-    #[error("unknown collective \"{name}\"{} (collectives: {})", did_you_mean(*.nearest), known_names().join(", "))]
+    #[error("unknown collective \"{name}\"{} (collectives: \
+             {})", did_you_mean(*.nearest), known_names().join(", "))]
     UnknownCollective {
         /// The name.
         name: String,
@@ -148,7 +149,8 @@ pub enum Error {
         nearest: Option<&'static str>,
     },
     /// No library has this name.
-    #[error("unknown library \"{name}\"{} (libraries: {})", did_you_mean(*.nearest), CHOICES.join(", "))]
+    #[error("unknown library \"{name}\"{} (libraries: \
+             {})", did_you_mean(*.nearest), CHOICES.join(", "))]
     UnknownLibrary {
         /// The name.
         name: String,

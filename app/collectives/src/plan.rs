@@ -135,8 +135,8 @@ impl Plan {
         self.actions.is_empty()
     }
 
-    /// Returns whether the plan would have more than [`MOST_STEPS`] steps. Those that do not fit are
-    /// left out, so that the plan is of no use.
+    /// Returns whether the plan would have more than [`MOST_STEPS`] steps. Those that do not fit
+    /// are left out, so that the plan is of no use.
     pub fn overflows(&self) -> bool {
         self.overflows
     }

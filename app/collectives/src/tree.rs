@@ -211,11 +211,16 @@ pub fn reduce(plan: &mut Plan, team: &Team, reduction: Reduction, acc: Region) {
         }
     }
     if moved && root != top {
-        if team.me == top {
-            plan.send(team.rank(root), acc);
-        } else if team.me == root {
-            plan.recv(team.rank(top), acc);
-        }
+        hand_over(plan, team, (top, root), acc);
+    }
+}
+
+/// Moves a result from one member to another.
+fn hand_over(plan: &mut Plan, team: &Team, (from, to): (u32, u32), result: Region) {
+    if team.me == from {
+        plan.send(team.rank(to), result);
+    } else if team.me == to {
+        plan.recv(team.rank(from), result);
     }
 }
 

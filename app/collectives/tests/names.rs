@@ -11,47 +11,66 @@ use collectives::{
 const SMPI: [(&str, &str); 11] = [
     (
         "gather",
-        "default ompi ompi_basic_linear ompi_binomial ompi_linear_sync mpich mvapich2 mvapich2_two_level impi automatic",
+        "default ompi ompi_basic_linear ompi_binomial ompi_linear_sync mpich mvapich2 \
+         mvapich2_two_level impi automatic",
     ),
     (
         "allgather",
-        "default 2dmesh 3dmesh bruck GB loosely_lr NTSLR NTSLR_NB pair rdb rhv ring SMP_NTS smp_simple spreading_simple ompi ompi_neighborexchange mvapich2 mvapich2_smp mpich impi automatic",
+        "default 2dmesh 3dmesh bruck GB loosely_lr NTSLR NTSLR_NB pair rdb rhv ring SMP_NTS \
+         smp_simple spreading_simple ompi ompi_neighborexchange mvapich2 mvapich2_smp mpich impi \
+         automatic",
     ),
     (
         "allgatherv",
-        "default GB pair ring ompi ompi_neighborexchange ompi_bruck mpich mpich_rdb mpich_ring mvapich2 impi automatic",
+        "default GB pair ring ompi ompi_neighborexchange ompi_bruck mpich mpich_rdb mpich_ring \
+         mvapich2 impi automatic",
     ),
     (
         "allreduce",
-        "default lr rab1 rab2 rab_rdb rdb smp_binomial smp_binomial_pipeline smp_rdb smp_rsag smp_rsag_lr smp_rsag_rab redbcast ompi ompi_ring_segmented mpich mvapich2 mvapich2_rs mvapich2_two_level impi rab automatic",
+        "default lr rab1 rab2 rab_rdb rdb smp_binomial smp_binomial_pipeline smp_rdb smp_rsag \
+         smp_rsag_lr smp_rsag_rab redbcast ompi ompi_ring_segmented mpich mvapich2 mvapich2_rs \
+         mvapich2_two_level impi rab automatic",
     ),
     (
         "reduce_scatter",
-        "default ompi ompi_basic_recursivehalving ompi_ring ompi_butterfly mpich mpich_pair mpich_rdb mpich_noncomm mvapich2 impi automatic",
+        "default ompi ompi_basic_recursivehalving ompi_ring ompi_butterfly mpich mpich_pair \
+         mpich_rdb mpich_noncomm mvapich2 impi automatic",
     ),
     (
         "scatter",
-        "default ompi ompi_basic_linear ompi_linear_nb ompi_binomial mpich mvapich2 mvapich2_two_level_binomial mvapich2_two_level_direct impi automatic",
+        "default ompi ompi_basic_linear ompi_linear_nb ompi_binomial mpich mvapich2 \
+         mvapich2_two_level_binomial mvapich2_two_level_direct impi automatic",
     ),
     (
         "barrier",
-        "default ompi ompi_basic_linear ompi_two_procs ompi_tree ompi_bruck ompi_recursivedoubling ompi_doublering mpich_smp mpich mvapich2_pair mvapich2 impi automatic",
+        "default ompi ompi_basic_linear ompi_two_procs ompi_tree ompi_bruck ompi_recursivedoubling \
+         ompi_doublering mpich_smp mpich mvapich2_pair mvapich2 impi automatic",
     ),
     (
         "alltoall",
-        "default 2dmesh 3dmesh basic_linear bruck pair pair_rma pair_light_barrier pair_mpi_barrier pair_one_barrier rdb ring ring_light_barrier ring_mpi_barrier ring_one_barrier mvapich2 mvapich2_scatter_dest ompi mpich impi automatic",
+        "default 2dmesh 3dmesh basic_linear bruck pair pair_rma pair_light_barrier \
+         pair_mpi_barrier pair_one_barrier rdb ring ring_light_barrier ring_mpi_barrier \
+         ring_one_barrier mvapich2 mvapich2_scatter_dest ompi mpich impi automatic",
     ),
     (
         "alltoallv",
-        "default bruck pair pair_light_barrier pair_mpi_barrier pair_one_barrier ring ring_light_barrier ring_mpi_barrier ring_one_barrier ompi mpich ompi_basic_linear mvapich2 impi automatic",
+        "default bruck pair pair_light_barrier pair_mpi_barrier pair_one_barrier ring \
+         ring_light_barrier ring_mpi_barrier ring_one_barrier ompi mpich ompi_basic_linear \
+         mvapich2 impi automatic",
     ),
     (
         "bcast",
-        "default arrival_pattern_aware arrival_pattern_aware_wait arrival_scatter binomial_tree flattree flattree_pipeline NTSB NTSL NTSL_Isend scatter_LR_allgather scatter_rdb_allgather SMP_binary SMP_binomial SMP_linear ompi ompi_split_bintree ompi_pipeline mpich mvapich2 mvapich2_inter_node mvapich2_intra_node mvapich2_knomial_intra_node impi automatic",
+        "default arrival_pattern_aware arrival_pattern_aware_wait arrival_scatter binomial_tree \
+         flattree flattree_pipeline NTSB NTSL NTSL_Isend scatter_LR_allgather \
+         scatter_rdb_allgather SMP_binary SMP_binomial SMP_linear ompi ompi_split_bintree \
+         ompi_pipeline mpich mvapich2 mvapich2_inter_node mvapich2_intra_node \
+         mvapich2_knomial_intra_node impi automatic",
     ),
     (
         "reduce",
-        "default arrival_pattern_aware binomial flat_tree NTSL scatter_gather ompi ompi_chain ompi_pipeline ompi_basic_linear ompi_in_order_binary ompi_binary ompi_binomial mpich mvapich2 mvapich2_knomial mvapich2_two_level impi rab automatic",
+        "default arrival_pattern_aware binomial flat_tree NTSL scatter_gather ompi ompi_chain \
+         ompi_pipeline ompi_basic_linear ompi_in_order_binary ompi_binary ompi_binomial mpich \
+         mvapich2 mvapich2_knomial mvapich2_two_level impi rab automatic",
     ),
 ];
 
@@ -115,8 +134,8 @@ fn every_name_leads_to_an_algorithm() {
     }
 }
 
-/// 2^34 segments of a byte are more than a plan can hold, and more than 2^32, so that a count of them
-/// would wrap: an algorithm that cuts says so, and any other has a few steps.
+/// 2^34 segments of a byte are more than a plan can hold, and more than 2^32, so that a count of
+/// them would wrap: an algorithm that cuts says so, and any other has a few steps.
 #[test]
 fn too_many_segments() {
     let mut cut = Vec::new();

@@ -140,7 +140,8 @@ fn main() {
     }
     assert_eq!(delivered, messages, "messages of the replay");
     println!(
-        "{delivered} messages: {:.2} ms, the network alone {:.2} ms; the layers above {:.0} ns a message",
+        "{delivered} messages: {:.2} ms, the network alone {:.2} ms; the layers above {:.0} ns a \
+         message",
         whole * 1e3,
         alone * 1e3,
         (whole - alone) * 1e9 / delivered as f64

@@ -11,9 +11,9 @@
 //! sizes of messages and receives are never compared; (s-1) wraps for s = 0. All arithmetic is on
 //! 64-bit words, in nanoseconds if every parameter is a whole number of them, else picoseconds. It
 //! wraps below zero; where something waits for a clock that was set so, or time overflows, the
-//! result is an error. That shortcut needs clocks that only go forward. A message of no bytes can set one
-//! back (g < G, or o below the larger, or the lesser, of O and G); then every event is in the heap
-//! itself.
+//! result is an error. That shortcut needs clocks that only go forward. A message of no bytes can
+//! set one back (g < G, or o below the larger, or the lesser, of O and G); then every event is in
+//! the heap itself.
 //!
 //! Not kept: the unstable order of operations of one kind that become ready together, and a second
 //! release of an eager sender by a receive larger than S.

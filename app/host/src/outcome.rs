@@ -124,8 +124,8 @@ pub enum Activity {
 }
 
 /// An event on a rank, for timelines and message tables. A message is known by its source rank and
-/// its sequence number among that rank's sends, in the order in which they start. `D` is the type of
-/// what the network's model tells beyond the neutral records.
+/// its sequence number among that rank's sends, in the order in which they start. `D` is the type
+/// of what the network's model tells beyond the neutral records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record<D = Never> {
     /// A part of the network has something to tell: a host's interface, or a device, numbered

@@ -1,6 +1,7 @@
-/* Watches the dynamic linker (LD_AUDIT): who asks for a library of MPI gets the one beside this file, also where a path of the program
- * (DT_RPATH, an absolute name) or another LD_LIBRARY_PATH says otherwise. ALL has their names. Before glibc 2.35, calls of watched
- * programs were slow: there, nothing is watched. */
+/* Watches the dynamic linker (LD_AUDIT): who asks for a library of MPI gets the one beside this
+ * file, also where a path of the program (DT_RPATH, an absolute name) or another LD_LIBRARY_PATH
+ * says otherwise. ALL has their names. Before glibc 2.35, calls of watched programs were slow:
+ * there, nothing is watched. */
 #define _GNU_SOURCE
 #include <gnu/libc-version.h>
 #include <limits.h>

@@ -1,6 +1,7 @@
-/* Loaded before the program where it is to be changed without its knowledge: large allocations that are the same for all ranks
- * (HEDDLE_FOLD_FROM), clocks that show simulated time (HEDDLE_HOST_CLOCK). What is not changed goes to the C library, or to the allocator
- * that the program has in its place. */
+/* Loaded before the program where it is to be changed without its knowledge: large allocations that
+ * are the same for all ranks (HEDDLE_FOLD_FROM), clocks that show simulated time
+ * (HEDDLE_HOST_CLOCK). What is not changed goes to the C library, or to the allocator that the
+ * program has in its place. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,15 +35,19 @@ static struct allocator {
     void (*free)(void *);
 } real;
 
-/* It is looked for when it is needed first, before there are threads: constructors of other libraries run before this one's. */
+/* It is looked for when it is needed first, before there are threads: constructors of other
+ * libraries run before this one's. */
 static const struct allocator *allocator(void) {
     static int looked;
     if (!looked) {
         looked = 1;
-        real = (struct allocator){__libc_malloc, __libc_calloc, __libc_realloc, __libc_memalign, __libc_free};
+        real = (struct allocator){__libc_malloc, __libc_calloc, __libc_realloc, __libc_memalign,
+                                  __libc_free};
         struct allocator next = {
-            (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc"),          (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "calloc"),
-            (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc"), (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "memalign"),
+            (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc"),
+            (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "calloc"),
+            (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc"),
+            (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "memalign"),
             (void (*)(void *))dlsym(RTLD_NEXT, "free"),
         };
         if (next.malloc && next.calloc && next.realloc && next.memalign && next.free) real = next;
@@ -50,8 +55,9 @@ static const struct allocator *allocator(void) {
     return &real;
 }
 
-/* The thread is in that allocator, or looks for functions, which takes memory for messages: what asks for the time there gets the host's.
- * At a fixed place, since others take memory when they are used first. */
+/* The thread is in that allocator, or looks for functions, which takes memory for messages: what
+ * asks for the time there gets the host's. At a fixed place, since others take memory when they are
+ * used first. */
 static __thread int busy __attribute__((tls_model("initial-exec")));
 
 #define BEHIND(call) \
@@ -81,7 +87,8 @@ static int is_ours(struct dl_phdr_info *one, size_t size, void *path) {
     return 1;
 }
 
-/* One of them, for all to see or only for those who have opened the library, as interpreters do with what they import. */
+/* One of them, for all to see or only for those who have opened the library, as interpreters do
+ * with what they import. */
 static void *found(const char *name) {
     void *function = dlsym(RTLD_DEFAULT, name);
     const char *path;
@@ -137,7 +144,8 @@ EXPORT void free(void *address) {
 
 EXPORT void *realloc(void *old, size_t bytes) {
     size_t before = size_of(old);
-    if (!before && (!old || bytes < fold_from)) return old ? BEHIND(allocator()->realloc(old, bytes)) : malloc(bytes);
+    if (!before && (!old || bytes < fold_from))
+        return old ? BEHIND(allocator()->realloc(old, bytes)) : malloc(bytes);
     if (before && bytes >= fold_from && fold_resize(old, bytes)) return old;
     void *address = bytes || !before ? malloc(bytes) : NULL;
     if (address) {
@@ -216,17 +224,21 @@ EXPORT time_t time(time_t *place) {
 }
 
 static int sleeps(const struct timespec *how_long) {
-    if (!simulated || how_long->tv_sec < 0 || (uint64_t)how_long->tv_sec > UINT64_MAX / SECOND / 2 || !connected()) return 0;
+    if (!simulated || how_long->tv_sec < 0 || (uint64_t)how_long->tv_sec > UINT64_MAX / SECOND / 2
+        || !connected()) return 0;
     return rest((uint64_t)how_long->tv_sec * SECOND + (uint64_t)how_long->tv_nsec * 1000);
 }
 
-EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *how_long, struct timespec *left) {
+EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *how_long,
+                           struct timespec *left) {
     struct timespec until = *how_long, present;
     if ((flags & TIMER_ABSTIME) && simulated_now(&present)) {
-        int64_t nanoseconds = (until.tv_sec - present.tv_sec) * INT64_C(1000000000) + until.tv_nsec - present.tv_nsec;
+        int64_t nanoseconds = (until.tv_sec - present.tv_sec) * INT64_C(1000000000)
+            + until.tv_nsec - present.tv_nsec;
         if (nanoseconds < 0) return 0;
         until = (struct timespec){nanoseconds / 1000000000, nanoseconds % 1000000000};
-        /* Who does not sleep in simulated time sleeps as long by the host's clock, which shows another time. */
+        /* Who does not sleep in simulated time sleeps as long by the host's clock, which shows
+         * another time. */
         flags &= ~TIMER_ABSTIME;
     }
     if (sleeps(&until)) return 0;
@@ -238,7 +250,8 @@ EXPORT int nanosleep(const struct timespec *how_long, struct timespec *left) {
 }
 
 EXPORT int usleep(useconds_t microseconds) {
-    return nanosleep(&(struct timespec){microseconds / 1000000, microseconds % 1000000 * 1000L}, NULL);
+    return nanosleep(&(struct timespec){microseconds / 1000000, microseconds % 1000000 * 1000L},
+                     NULL);
 }
 
 EXPORT unsigned sleep(unsigned seconds) {
@@ -246,11 +259,16 @@ EXPORT unsigned sleep(unsigned seconds) {
     return nanosleep(&(struct timespec){seconds, 0}, &left) ? (unsigned)left.tv_sec : 0;
 }
 
-/* Waits for descriptors: with simulated clocks, those that are not ready now are not when the time has passed. */
-EXPORT int ppoll(struct pollfd *list, nfds_t count, const struct timespec *how_long, const sigset_t *mask) {
-    struct timespec rest_of_it = how_long ? *how_long : (struct timespec){0, 0}, nothing = {0, 0}, present;
-    int waits = how_long && (how_long->tv_sec > 0 || how_long->tv_nsec > 0) && simulated_now(&present);
-    int ready = (int)syscall(SYS_ppoll, list, count, waits ? &nothing : how_long ? &rest_of_it : NULL, mask, sizeof(long));
+/* Waits for descriptors: with simulated clocks, those that are not ready now are not when the time
+ * has passed. */
+EXPORT int ppoll(struct pollfd *list, nfds_t count, const struct timespec *how_long,
+                 const sigset_t *mask) {
+    struct timespec rest_of_it = how_long ? *how_long : (struct timespec){0, 0}, nothing = {0, 0},
+        present;
+    int waits = how_long && (how_long->tv_sec > 0 || how_long->tv_nsec > 0)
+        && simulated_now(&present);
+    int ready = (int)syscall(SYS_ppoll, list, count,
+                             waits ? &nothing : how_long ? &rest_of_it : NULL, mask, sizeof(long));
     if (waits && !ready) sleeps(how_long);
     return ready;
 }
@@ -260,19 +278,24 @@ EXPORT int poll(struct pollfd *list, nfds_t count, int milliseconds) {
     return ppoll(list, count, milliseconds < 0 ? NULL : &how_long, NULL);
 }
 
-EXPORT int pselect(int count, fd_set *reads, fd_set *writes, fd_set *others, const struct timespec *how_long, const sigset_t *mask) {
-    struct timespec rest_of_it = how_long ? *how_long : (struct timespec){0, 0}, nothing = {0, 0}, present;
+EXPORT int pselect(int count, fd_set *reads, fd_set *writes, fd_set *others,
+                   const struct timespec *how_long, const sigset_t *mask) {
+    struct timespec rest_of_it = how_long ? *how_long : (struct timespec){0, 0}, nothing = {0, 0},
+        present;
     struct {
         const sigset_t *mask;
         size_t size;
     } signals = {mask, sizeof(long)};
-    int waits = how_long && (how_long->tv_sec > 0 || how_long->tv_nsec > 0) && simulated_now(&present);
-    int ready = (int)syscall(SYS_pselect6, count, reads, writes, others, waits ? &nothing : how_long ? &rest_of_it : NULL, &signals);
+    int waits = how_long && (how_long->tv_sec > 0 || how_long->tv_nsec > 0)
+        && simulated_now(&present);
+    int ready = (int)syscall(SYS_pselect6, count, reads, writes, others,
+                             waits ? &nothing : how_long ? &rest_of_it : NULL, &signals);
     if (waits && !ready) sleeps(how_long);
     return ready;
 }
 
-EXPORT int select(int count, fd_set *reads, fd_set *writes, fd_set *others, struct timeval *how_long) {
+EXPORT int select(int count, fd_set *reads, fd_set *writes, fd_set *others,
+                  struct timeval *how_long) {
     if (!how_long) return pselect(count, reads, writes, others, NULL, NULL);
     struct timespec fine = {how_long->tv_sec, how_long->tv_usec * 1000L};
     return pselect(count, reads, writes, others, &fine, NULL);

@@ -32,12 +32,14 @@ static int copy_attribute(int about, function call, handle of, int keyval, void 
     return error_in(result);
 }
 
-static int delete_attribute(int about, function call, handle of, int keyval, void *value, void *extra)
+static int delete_attribute(int about, function call, handle of, int keyval, void *value,
+                            void *extra)
 {
     int result;
     keyval = keyval_out(keyval);
     if (about == ABOUT_TYPE)
-        result = ((int (*)(MPI_Datatype, int, void *, void *))call)(type_out(of), keyval, value, extra);
+        result = ((int (*)(MPI_Datatype, int, void *, void *))call)(type_out(of), keyval, value,
+            extra);
     else if (about == ABOUT_WIN)
         result = ((int (*)(MPI_Win, int, void *, void *))call)(win_out(of), keyval, value, extra);
     else
@@ -121,5 +123,6 @@ static const struct layer layer = {
 __attribute__((constructor)) static void name_layer(void)
 {
     if (heddle_set_layer && heddle_set_layer(&layer))
-        fprintf(stderr, "heddle: %s was built for another version of libheddle_mpi.so\n", LAYER_NAME);
+        fprintf(stderr, "heddle: %s was built for another version of libheddle_mpi.so\n",
+                LAYER_NAME);
 }

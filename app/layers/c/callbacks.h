@@ -1,4 +1,5 @@
-/* How our library calls back functions of a program: the struct is that of app/libmpi/src/layer.rs, where each entry's duty stands. */
+/* How our library calls back functions of a program: the struct is that of app/libmpi/src/layer.rs,
+ * where each entry's duty stands. */
 #ifndef CALLBACKS_H
 #define CALLBACKS_H
 

@@ -1,7 +1,8 @@
 /* Values of attributes and contents of datatypes that are constants. */
 #include "layer.h"
 
-extern int heddle_Type_get_envelope_c(handle, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *, int *)
+extern int heddle_Type_get_envelope_c(handle, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *,
+                                      int *)
     __attribute__((weak));
 
 /* Constants of the standard interface. */
@@ -15,7 +16,8 @@ enum {
     KEYVAL_WIN_MODEL = 605
 };
 
-/* The address of a number that stays as it is: constants of the program's interface, as values of attributes. */
+/* The address of a number that stays as it is: constants of the program's interface, as values of
+ * attributes. */
 enum { KEPT_FROM = -8, KEPT = 24 };
 static int *kept(int value)
 {
@@ -47,8 +49,8 @@ void attribute_out(int keyval, void *value)
         *at = kept(number);
 }
 
-/* Of the constructors' integers (MPI-4.1, section 5.1.13), orders, distributions and their arguments are constants. Counts are
- * among them unless the type was made with large ones. */
+/* Of the constructors' integers (MPI-4.1, section 5.1.13), orders, distributions and their
+ * arguments are constants. Counts are among them unless the type was made with large ones. */
 void contents_out(handle type, int *integers)
 {
     MPI_Count numbers = 0, addresses, large = 0, types;

@@ -1,5 +1,5 @@
-/* The part of the Fortran interface that is written by hand: texts, sentinels, predefined functions, and calls of MPI-1 whose
- * Fortran form has integers where C has addresses. */
+/* The part of the Fortran interface that is written by hand: texts, sentinels, predefined
+ * functions, and calls of MPI-1 whose Fortran form has integers where C has addresses. */
 #include "fortran.h"
 
 /* The sentinels, unless the executable has them. */
@@ -46,7 +46,8 @@ char *text_f(const char *text, size_t length)
     return name_f(text, length);
 }
 
-/* How many characters C may write, with its terminator, where Fortran wants so many; 0 if it wants none. */
+/* How many characters C may write, with its terminator, where Fortran wants so many; 0 if it wants
+ * none. */
 int text_limit(MPI_Fint characters, size_t length)
 {
     if (characters <= 0)
@@ -81,7 +82,8 @@ static bool blank(const char *text, size_t length)
     return true;
 }
 
-/* As many texts as said, or up to a blank one, of which each stands so many texts behind the one before. */
+/* As many texts as said, or up to a blank one, of which each stands so many texts behind the one
+ * before. */
 static char **list_f(const char *texts, size_t length, int count, size_t apart)
 {
     size_t step = apart * length;
@@ -127,7 +129,8 @@ void texts_free(char **texts)
 }
 
 /* Predefined attributes are integers behind an address in C, and integers in Fortran. */
-enum { TAG_UB = 501, UNIVERSE_SIZE = 507, WIN_DISP_UNIT = 602, WIN_SIZE, WIN_CREATE_FLAVOR, WIN_MODEL };
+enum { TAG_UB = 501, UNIVERSE_SIZE = 507, WIN_DISP_UNIT = 602, WIN_SIZE, WIN_CREATE_FLAVOR,
+    WIN_MODEL };
 MPI_Aint attribute_to_fortran(int keyval, void *value)
 {
     int key = keyval_in(keyval_f(keyval));
@@ -140,12 +143,13 @@ MPI_Aint attribute_to_fortran(int keyval, void *value)
     return (MPI_Aint)value;
 }
 
-/* Predefined attribute functions. Programs only name them; calling them does what they say. In `mpi_f08` they have names of their own,
- * whose addresses a program may know by another value than this library does. */
+/* Predefined attribute functions. Programs only name them; calling them does what they say. In
+ * `mpi_f08` they have names of their own, whose addresses a program may know by another value than
+ * this library does. */
 #define IN_MODULE(name) __mpi_f08_callbacks_MOD_##name
 #define COPY(name, value)                                                                          \
-    PUBLIC void name##_(MPI_Fint *of, MPI_Fint *keyval, MPI_Aint *extra, MPI_Aint *old, MPI_Aint *made, \
-                        MPI_Fint *flag, MPI_Fint *ierror)                                          \
+    PUBLIC void name##_(MPI_Fint *of, MPI_Fint *keyval, MPI_Aint *extra, MPI_Aint *old, \
+                        MPI_Aint *made, MPI_Fint *flag, MPI_Fint *ierror) \
     {                                                                                              \
         (void)of, (void)keyval, (void)extra;                                                       \
         *flag = value;                                                                             \
@@ -205,7 +209,8 @@ function delete_f(function given)
 
 function conversion_f(function given)
 {
-    bool nothing = IS(mpi_conversion_fn_null) || given == (function)IN_MODULE(mpi_conversion_fn_null_c);
+    bool nothing = IS(mpi_conversion_fn_null) || given
+        == (function)IN_MODULE(mpi_conversion_fn_null_c);
     return nothing ? NULL : given;
 }
 
@@ -294,7 +299,8 @@ PUBLIC void pmpi_type_hindexed_(MPI_Fint *count, MPI_Fint *lengths, MPI_Fint *di
         *made = type_to_fortran(type);
     RELEASE(bytes);
 }
-BOTH(mpi_type_hindexed_, (MPI_Fint *count, MPI_Fint *lengths, MPI_Fint *displacements, MPI_Fint *old,
+BOTH(mpi_type_hindexed_,
+     (MPI_Fint *count, MPI_Fint *lengths, MPI_Fint *displacements, MPI_Fint *old,
                           MPI_Fint *made, MPI_Fint *ierror))
 
 PUBLIC void pmpi_type_struct_(MPI_Fint *count, MPI_Fint *lengths, MPI_Fint *displacements,
@@ -313,7 +319,8 @@ PUBLIC void pmpi_type_struct_(MPI_Fint *count, MPI_Fint *lengths, MPI_Fint *disp
     RELEASE(of);
     RELEASE(bytes);
 }
-BOTH(mpi_type_struct_, (MPI_Fint *count, MPI_Fint *lengths, MPI_Fint *displacements, MPI_Fint *types,
+BOTH(mpi_type_struct_,
+     (MPI_Fint *count, MPI_Fint *lengths, MPI_Fint *displacements, MPI_Fint *types,
                         MPI_Fint *made, MPI_Fint *ierror))
 
 int PMPI_Pcontrol(const int level, ...);
@@ -346,13 +353,17 @@ NAME(pmpi_f_sync_reg_, void, pmpi_f_sync_reg_f08ts_, (void *buffer))
             *ierror = 0;                                                       \
     }                                                                          \
     BOTH(mpi_status_##name##_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror)) \
-    NAME(pmpi_status_##name##_, void, mpi_status_##name##_f08_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror)) \
-    NAME(pmpi_status_##name##_, void, pmpi_status_##name##_f08_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
+    NAME(pmpi_status_##name##_, void, mpi_status_##name##_f08_, \
+         (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror)) \
+    NAME(pmpi_status_##name##_, void, pmpi_status_##name##_f08_, \
+         (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
 STATUS_MOVE(f2f08)
 STATUS_MOVE(f082f)
 #ifdef F08_TYPES
-NAME(pmpi_status_f2f08_, void, F08_TYPES(mpi_status_f2f08), (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
-NAME(pmpi_status_f082f_, void, F08_TYPES(mpi_status_f082f), (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
+NAME(pmpi_status_f2f08_, void, F08_TYPES(mpi_status_f2f08),
+     (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
+NAME(pmpi_status_f082f_, void, F08_TYPES(mpi_status_f082f),
+     (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
 #endif
 
 /* Comparisons of handles in mpi_f08, which are integers. */

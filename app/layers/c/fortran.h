@@ -11,7 +11,8 @@
 #define NAME(own, gives, other, parameters) \
     PUBLIC gives other parameters __attribute__((weak, alias(#own)));
 
-/* Sentinels: variables that the executable defines, or else the library; never compared but by address. */
+/* Sentinels: variables that the executable defines, or else the library; never compared but by
+ * address. */
 #ifdef MPICH_SENTINELS
 struct mpipriv1 {
     MPI_Fint bottom, in_place, status_ignore[5];

@@ -1,5 +1,5 @@
-/* Arrays as descriptors: a section that is not contiguous becomes a datatype of its own or, where a call is done with it at its end and it
- * cannot be one, is copied. */
+/* Arrays as descriptors: a section that is not contiguous becomes a datatype of its own or, where a
+ * call is done with it at its end and it cannot be one, is copied. */
 #include "fortran.h"
 
 #include <limits.h>
@@ -95,7 +95,8 @@ struct part part_copied(void *descriptor, bool later)
     part.copied = array;
     struct element from = {0};
     for (size_t element = 0; element < elements; element++, advance(array, &from))
-        memcpy((char *)part.address + element * array->element, array->address + from.place, array->element);
+        memcpy((char *)part.address + element * array->element, array->address + from.place,
+               array->element);
     return part;
 }
 
@@ -136,6 +137,7 @@ void part_end(struct part *part, bool changed)
     struct element to = {0};
     size_t elements = changed ? number(array) : 0;
     for (size_t element = 0; element < elements; element++, advance(array, &to))
-        memcpy(array->address + to.place, (char *)part->address + element * array->element, array->element);
+        memcpy(array->address + to.place, (char *)part->address + element * array->element,
+               array->element);
     free(part->address);
 }

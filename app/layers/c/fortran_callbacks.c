@@ -1,4 +1,5 @@
-/* How a program's functions in Fortran are called back: everything by reference, in the terms of the program's interface. */
+/* How a program's functions in Fortran are called back: everything by reference, in the terms of
+ * the program's interface. */
 #include "callbacks.h"
 #include "fortran.h"
 
@@ -37,7 +38,8 @@ static int copy_attribute(int about, function call, handle of, int keyval, void 
     return error_in(error);
 }
 
-static int delete_attribute(int about, function call, handle of, int keyval, void *value, void *extra)
+static int delete_attribute(int about, function call, handle of, int keyval, void *value,
+                            void *extra)
 {
     MPI_Fint object = number(about, of), key = keyval_out(keyval), error = 0;
     MPI_Aint state = (MPI_Aint)extra, old = (MPI_Aint)value;
@@ -105,7 +107,8 @@ static int extent(function call, handle type, MPI_Aint *bytes, void *extra)
 {
     MPI_Fint datatype = type_to_fortran(type_out(type)), error = 0;
     MPI_Aint state = (MPI_Aint)extra;
-    ((void (*)(MPI_Fint *, MPI_Aint *, MPI_Aint *, MPI_Fint *))call)(&datatype, bytes, &state, &error);
+    ((void (*)(MPI_Fint *, MPI_Aint *, MPI_Aint *, MPI_Fint *))call)(&datatype, bytes, &state,
+        &error);
     return error_in(error);
 }
 

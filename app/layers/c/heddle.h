@@ -1,13 +1,16 @@
-/* What programs can tell heddle about themselves. Without heddle, these do nothing: the program runs as it is.
+/* What programs can tell heddle about themselves. Without heddle, these do nothing: the program
+ * runs as it is.
  *
  *   HEDDLE_SAMPLE(TIMES, PRECISION) { ... }
- *       The block runs at least TIMES times in each rank, and then until the standard error of the mean of its computation is at most
- *       PRECISION times the mean (0 asks for no more). Afterwards it does not run, and its mean time passes instead: its results are missing.
+ *       The block runs at least TIMES times in each rank, and then until the standard error of
+ *       the mean of its computation is at most PRECISION times the mean (0 asks for no more).
+ *       Afterwards it does not run, and its mean time passes instead: its results are missing.
  *       Do not leave it by break, goto or return.
  *   HEDDLE_SAMPLE_ALL(TIMES, PRECISION) { ... }
  *       The same, with the times of all ranks together.
  *   heddle_shared_malloc(BYTES), heddle_shared_free(POINTER)
- *       Memory that all ranks share which ask for it in the same line: the memory of one for all. What one writes, all read.
+ *       Memory that all ranks share which ask for it in the same line: the memory of one for all.
+ *       What one writes, all read.
  */
 #ifndef HEDDLE_H
 #define HEDDLE_H
@@ -19,7 +22,8 @@
 extern "C" {
 #endif
 
-typedef int (*heddle_sample_begin_)(const char *file, int line, int all, int times, double precision);
+typedef int (*heddle_sample_begin_)(const char *file, int line, int all, int times,
+                                    double precision);
 typedef void (*heddle_sample_end_)(const char *file, int line, int all);
 typedef void *(*heddle_allocate_)(size_t bytes, const char *file, int line);
 typedef int (*heddle_free_)(const void *address);

@@ -1,4 +1,5 @@
-/* What every layer is made of. `interface.h` is that of one interface: mpich.h, openmpi.h or standard.h. */
+/* What every layer is made of. `interface.h` is that of one interface: mpich.h, openmpi.h or
+ * standard.h. */
 #ifndef LAYER_H
 #define LAYER_H
 

@@ -14,7 +14,8 @@ extern int heddle_Dist_graph_neighbors_count(handle, int *, int *, int *) __attr
 /* Constants of the standard interface. */
 enum { COMM_NULL = 0x100, CART = 211, GRAPH = 212, DIST_GRAPH = 213 };
 
-/* Whether a call about a communicator can be asked for details. What is no communicator is reported by the call itself. */
+/* Whether a call about a communicator can be asked for details. What is no communicator is reported
+ * by the call itself. */
 static int usable(handle comm)
 {
     return comm != COMM_NULL && comm != INVALID;
@@ -68,7 +69,8 @@ int out_degree(handle comm)
 
 extern int heddle_spawned(void) __attribute__((weak));
 
-/* Error codes of processes that were started, of which the library knows how many it has written. */
+/* Error codes of processes that were started, of which the library knows how many it has written.
+ */
 void errcodes_out(int *codes)
 {
     int count = codes && heddle_spawned ? heddle_spawned() : 0;

@@ -11,7 +11,8 @@ typedef MPI_Status MPI_F08_status;
 static MPI_Fint fortran_status[5], fortran_statuses[5];
 static MPI_F08_status f08_status, f08_statuses;
 PUBLIC MPI_Fint *MPI_F_STATUS_IGNORE = fortran_status, *MPI_F_STATUSES_IGNORE = fortran_statuses;
-PUBLIC MPI_F08_status *MPI_F08_STATUS_IGNORE = &f08_status, *MPI_F08_STATUSES_IGNORE = &f08_statuses;
+PUBLIC MPI_F08_status *MPI_F08_STATUS_IGNORE = &f08_status,
+    *MPI_F08_STATUSES_IGNORE = &f08_statuses;
 
 enum { ERR_ARG = 12 };
 

@@ -10,8 +10,8 @@ typedef struct {
 #define LAST_CODE_THERE 0x3fffffff
 #include "translate.h"
 
-/* Handles of what a program makes: the two highest bits are 10, four bits say what it is, and the first few of datatypes are
- * those of pairs. */
+/* Handles of what a program makes: the two highest bits are 10, four bits say what it is, and the
+ * first few of datatypes are those of pairs. */
 enum { SKIPPED = 16, NUMBER_BITS = 26 };
 
 UNUSED handle made_in(uint32_t pattern, uint32_t value)
@@ -22,7 +22,8 @@ UNUSED handle made_in(uint32_t pattern, uint32_t value)
     return FIRST + number - SKIPPED;
 }
 
-/* What is not the program's and has no name here is null, which is the first of its kind among what is built in. */
+/* What is not the program's and has no name here is null, which is the first of its kind among what
+ * is built in. */
 enum { BUILT_IN = 0xc0000000 };
 UNUSED int made_out(uint32_t pattern, handle value)
 {

@@ -1,4 +1,5 @@
-/* Numbers for handles, under their old names and those of MPI-5.0 (section 20.4); and what is about devices. */
+/* Numbers for handles, under their old names and those of MPI-5.0 (section 20.4); and what is about
+ * devices. */
 #include "layer.h"
 
 #define NUMBERS(kind, type, translate)                                    \

@@ -1,17 +1,21 @@
-/* What only Open MPI's interface has. The objects that handles are the addresses of are defined here. */
+/* What only Open MPI's interface has. The objects that handles are the addresses of are defined
+ * here. */
 #define DEFINE_OBJECTS
 #include "layer.h"
 
-/* Predefined attribute functions: functions with names of their own, which our library knows as numbers. */
+/* Predefined attribute functions: functions with names of their own, which our library knows as
+ * numbers. */
 #define COPY_NOTHING(name, type)                                                                   \
-    PUBLIC int OMPI_C_MPI_##name(type of, int keyval, void *extra, void *value, void *copy, int *flag) \
+    PUBLIC int OMPI_C_MPI_##name(type of, int keyval, void *extra, void *value, void *copy, \
+                                 int *flag) \
     {                                                                                              \
         (void)of, (void)keyval, (void)extra, (void)value, (void)copy;                              \
         *flag = 0;                                                                                 \
         return 0;                                                                                  \
     }
 #define COPY_VALUE(name, type)                                                                     \
-    PUBLIC int OMPI_C_MPI_##name(type of, int keyval, void *extra, void *value, void *copy, int *flag) \
+    PUBLIC int OMPI_C_MPI_##name(type of, int keyval, void *extra, void *value, void *copy, \
+                                 int *flag) \
     {                                                                                              \
         (void)of, (void)keyval, (void)extra;                                                       \
         *(void **)copy = value;                                                                    \

@@ -1,5 +1,6 @@
-/* The interface of Open MPI 4 (its mpi.h): handles are addresses of objects that the library defines. An executable may hold
- * copies of them (copy relocations), so that an object is recognised by what it says of itself, never by its address. */
+/* The interface of Open MPI 4 (its mpi.h): handles are addresses of objects that the library
+ * defines. An executable may hold copies of them (copy relocations), so that an object is
+ * recognised by what it says of itself, never by its address. */
 typedef struct communicator *MPI_Comm;
 typedef struct datatype *MPI_Datatype;
 typedef struct operation *MPI_Op;
@@ -50,7 +51,8 @@ struct object {
 #define OBJECT(name, bytes, kind, id) extern PUBLIC struct object name;
 #endif
 
-/* What a program makes has no object: its handle is an address that there cannot be, with kind and number. */
+/* What a program makes has no object: its handle is an address that there cannot be, with kind and
+ * number. */
 #define MADE_BIT ((uintptr_t)1 << 63)
 enum { KIND_SHIFT = 48 };
 
@@ -85,7 +87,8 @@ UNUSED const void *buffer_in(const void *buffer)
 
 UNUSED const int *weights_in(const int *weights)
 {
-    return weights == (const int *)2 ? (const int *)10 : weights == (const int *)3 ? (const int *)11 : weights;
+    return weights == (const int *)2 ? (const int *)10 : weights == (const int *)3 ? (const int *)11
+        : weights;
 }
 
 UNUSED MPI_T_pvar_handle pvar_in(MPI_T_pvar_handle value)
@@ -138,7 +141,8 @@ UNUSED void status_out(const status_t *ours, MPI_Status *theirs)
 #define THEIR_UNWEIGHTED ((int *)2)
 #define THEIR_WEIGHTS_EMPTY ((int *)3)
 #ifndef DEFINE_OBJECTS
-void OMPI_C_MPI_COMM_DUP_FN(void), OMPI_C_MPI_COMM_NULL_COPY_FN(void), OMPI_C_MPI_COMM_NULL_DELETE_FN(void);
+void OMPI_C_MPI_COMM_DUP_FN(void), OMPI_C_MPI_COMM_NULL_COPY_FN(void),
+    OMPI_C_MPI_COMM_NULL_DELETE_FN(void);
 /* What mpi_f08 compares handles with. */
 #define F08_EQUAL(kind) __mpi_f08_types_MOD_ompi_##kind##_op_eq
 #define F08_UNEQUAL(kind) __mpi_f08_types_MOD_ompi_##kind##_op_ne

@@ -1,5 +1,6 @@
-/* What a C++ program compiled with Open MPI 4's header needs even if it uses none of the C++ interface (which MPI-3.0 removed): four
- * functions that the header's inline ones refer to, under the names C++ gives them. */
+/* What a C++ program compiled with Open MPI 4's header needs even if it uses none of the C++
+ * interface (which MPI-3.0 removed): four functions that the header's inline ones refer to, under
+ * the names C++ gives them. */
 #include "layer.h"
 #include "prototypes.h"
 
@@ -38,11 +39,13 @@ PUBLIC void _ZN3MPI3Win4FreeEv(struct window_object *object)
 /* Reductions of a program of that interface (MPI::Op::Init) would be called through these two. */
 static void refuse(void)
 {
-    fprintf(stderr, "heddle: MPI::Op::Init, of the C++ interface that MPI-3.0 removed, is not served\n");
+    fprintf(stderr, "heddle: MPI::Op::Init, of the C++ interface that MPI-3.0 removed, is not "
+                    "served\n");
     abort();
 }
 
-PUBLIC void ompi_mpi_cxx_op_intercept(void *from, void *into, int *count, MPI_Datatype *type, function call)
+PUBLIC void ompi_mpi_cxx_op_intercept(void *from, void *into, int *count, MPI_Datatype *type,
+                                      function call)
 {
     (void)from, (void)into, (void)count, (void)type, (void)call;
     refuse();

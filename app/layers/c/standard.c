@@ -6,7 +6,8 @@ typedef MPI_Status MPI_F08_status;
 static MPI_Fint fortran_status[8], fortran_statuses[8];
 static MPI_F08_status f08_status, f08_statuses;
 PUBLIC MPI_Fint *MPI_F_STATUS_IGNORE = fortran_status, *MPI_F_STATUSES_IGNORE = fortran_statuses;
-PUBLIC MPI_F08_status *MPI_F08_STATUS_IGNORE = &f08_status, *MPI_F08_STATUSES_IGNORE = &f08_statuses;
+PUBLIC MPI_F08_status *MPI_F08_STATUS_IGNORE = &f08_status,
+    *MPI_F08_STATUSES_IGNORE = &f08_statuses;
 
 enum { ERR_ARG = 13 };
 STATUS_COPY(c2f, MPI_Status, MPI_Fint)

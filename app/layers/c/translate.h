@@ -27,7 +27,8 @@ UNUSED int none(int value)
 /* Neither this nor that, in every interface. */
 #define UNDEFINED (-32766)
 
-/* Error codes behind the last one of our library, and behind the last one of the program's interface. */
+/* Error codes behind the last one of our library, and behind the last one of the program's
+ * interface. */
 #define LAST_CODE 0x3fff
 #ifndef LAST_CODE_THERE
 #define LAST_CODE_THERE LAST_CODE

@@ -136,7 +136,8 @@ fn list(argument: &Argument, of: &str, ours: &str, old: bool) -> Translation {
     if reads {
         let _ = write!(
             before,
-            "for (MPI_Count i = 0; i < n_c_{name}; i++)\n        c_{name}[i] = {with}_in({name}[i]);\n"
+            "for (MPI_Count i = 0; i < n_c_{name}; i++)\n\
+             \x20       c_{name}[i] = {with}_in({name}[i]);\n"
         );
     } else {
         let _ = writeln!(before, "memset(c_{name}, 0xa5, (size_t)n_c_{name} * sizeof *c_{name});");

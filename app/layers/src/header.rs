@@ -65,7 +65,8 @@ fn numbers(out: &mut String) {
             let _ = write!(
                 out,
                 "int {prefix}{name}_toint({of} handle);\n{of} {prefix}{name}_fromint(int number);\n\
-                 MPI_Fint {prefix}{name}_c2f({of} handle);\n{of} {prefix}{name}_f2c(MPI_Fint number);\n"
+                 MPI_Fint {prefix}{name}_c2f({of} handle);\n\
+                 {of} {prefix}{name}_f2c(MPI_Fint number);\n"
             );
         }
     }

@@ -136,7 +136,8 @@ impl fmt::Display for Obstacle {
             }
             Self::Static => f.write_str("it is linked statically"),
             Self::Rights => f.write_str(
-                "it runs with the rights of another user or group (setuid, setgid), for which the system loads no library before it",
+                "it runs with the rights of another user or group (setuid, setgid), for which the \
+                 system loads no library before it",
             ),
             Self::Sanitizer => f.write_str(
                 "it is compiled with -fsanitize=address, which guards what lies between variables",
@@ -146,8 +147,8 @@ impl fmt::Display for Obstacle {
             }
             Self::Threads { file, function } => write!(
                 f,
-                "threads must not call MPI, nor use variables of the program while another rank runs, whose they are then: \
-                 {} imports {function}",
+                "threads must not call MPI, nor use variables of the program while another rank \
+                 runs, whose they are then: {} imports {function}",
                 file.display()
             ),
             Self::Regions { file, function } => write!(
@@ -157,7 +158,8 @@ impl fmt::Display for Obstacle {
             ),
             Self::Levels { file, function } => write!(
                 f,
-                "{function}, which {} imports, gives MPI_THREAD_FUNNELED where MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE is asked for",
+                "{function}, which {} imports, gives MPI_THREAD_FUNNELED where \
+                 MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE is asked for",
                 file.display()
             ),
             Self::Starts { file, function } => {

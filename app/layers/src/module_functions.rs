@@ -91,7 +91,8 @@ fn comparisons() -> String {
         for (kind, _) in HANDLES {
             let _ = write!(
                 out,
-                "\nPUBLIC MPI_Fint mpi_{kind}_{name}_(MPI_Fint *a, MPI_Fint *b)\n{{\n    return *a {sign} *b;\n}}\n"
+                "\nPUBLIC MPI_Fint mpi_{kind}_{name}_(MPI_Fint *a, MPI_Fint *b)\n{{\n\
+                 \x20   return *a {sign} *b;\n}}\n"
             );
         }
     }
@@ -115,22 +116,25 @@ fn mpich_handles() -> String {
             for function in [first].into_iter().chain(mixed) {
                 let _ = write!(
                     out,
-                    "\nPUBLIC MPI_Fint {function}(MPI_Fint *a, MPI_Fint *b)\n{{\n    return *a {sign} *b;\n}}\n"
+                    "\nPUBLIC MPI_Fint {function}(MPI_Fint *a, MPI_Fint *b)\n{{\n\
+                     \x20   return *a {sign} *b;\n}}\n"
                 );
             }
         }
         for direction in ["c2f", "f2c"].iter().filter(|_| kind != "file") {
             let _ = write!(
                 out,
-                "\nPUBLIC MPI_Fint __mpi_f08_types_MOD_mpi_{kind}_{direction}(MPI_Fint handle)\n{{\n    return handle;\n}}\n"
+                "\nPUBLIC MPI_Fint __mpi_f08_types_MOD_mpi_{kind}_{direction}(MPI_Fint handle)\n\
+                 {{\n    return handle;\n}}\n"
             );
         }
     }
     for direction in ["c_assign_f08", "f08_assign_c"] {
         let _ = write!(
             out,
-            "\nPUBLIC void __mpi_f08_types_MOD_mpi_status_{direction}(MPI_Status *into, const MPI_Status *from)\n\
-             {{\n    *into = *from;\n}}\n"
+            "\n\
+             PUBLIC void __mpi_f08_types_MOD_mpi_status_{direction}(MPI_Status *into, const \
+             MPI_Status *from)\n{{\n    *into = *from;\n}}\n"
         );
     }
     out

@@ -128,7 +128,8 @@ fn declarations() -> String {
         parameter(&format!("MPI_{}", constant.name), value);
     }
     parameter("MPI_LONG_LONG_INT", 0x20b);
-    out += "      integer(8) MPI_DISPLACEMENT_CURRENT\n      parameter (MPI_DISPLACEMENT_CURRENT=-1)\n";
+    out += "      integer(8) MPI_DISPLACEMENT_CURRENT\n\
+            \x20     parameter (MPI_DISPLACEMENT_CURRENT=-1)\n";
     for name in ["MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"] {
         let _ = write!(out, "      logical {name}\n      parameter ({name}=.false.)\n");
     }
@@ -182,8 +183,8 @@ fn sizes() -> String {
 /// The module `mpi`.
 pub fn mpi() -> String {
     format!(
-        "! The standard interface of MPI 5.0, as heddle serves it.\n      module mpi\n      implicit none\n{}{}{}{}{}{}{}      \
-         end module\n",
+        "! The standard interface of MPI 5.0, as heddle serves it.\n      module mpi\n\
+         \x20     implicit none\n{}{}{}{}{}{}{}      end module\n",
         types(),
         declarations(),
         externals(),
@@ -225,7 +226,8 @@ fn types() -> String {
     for (_, of) in HANDLES {
         let _ = writeln!(out, "type, bind(C) :: {of}\n  integer :: MPI_VAL\nend type");
     }
-    out + "type, bind(C) :: MPI_Status\n  integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR, MPI_internal(5)\nend type\n"
+    out + "type, bind(C) :: MPI_Status\n\
+           \x20 integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR, MPI_internal(5)\nend type\n"
 }
 
 /// Comparisons of handles.
@@ -236,8 +238,8 @@ fn equalities() -> String {
         for (kind, of) in HANDLES {
             let _ = writeln!(
                 out,
-                "function mpi_{kind}_{name}(a, b) result(r)\nimport :: {of}\ntype({of}), intent(in) :: a, b\n\
-                 logical :: r\nend function"
+                "function mpi_{kind}_{name}(a, b) result(r)\nimport :: {of}\n\
+                 type({of}), intent(in) :: a, b\nlogical :: r\nend function"
             );
         }
         out += "end interface\n";
@@ -423,7 +425,8 @@ const CALLBACKS: &[(&str, &str, &str)] = &[
     (
         "User_function_c",
         "invec, inoutvec, len, datatype",
-        "type(c_ptr), value :: invec, inoutvec\ninteger(MPI_COUNT_KIND) :: len\ntype(MPI_Datatype) :: datatype",
+        "type(c_ptr), value :: invec, inoutvec\ninteger(MPI_COUNT_KIND) :: len\n\
+         type(MPI_Datatype) :: datatype",
     ),
     (
         "Grequest_query_function",
@@ -443,13 +446,15 @@ const CALLBACKS: &[(&str, &str, &str)] = &[
     (
         "Datarep_extent_function",
         "datatype, extent, extra_state, ierror",
-        "type(MPI_Datatype) :: datatype\ninteger(MPI_ADDRESS_KIND) :: extent, extra_state\ninteger :: ierror",
+        "type(MPI_Datatype) :: datatype\ninteger(MPI_ADDRESS_KIND) :: extent, extra_state\n\
+         integer :: ierror",
     ),
     (
         "Datarep_conversion_function",
         "userbuf, datatype, count, filebuf, position, extra_state, ierror",
-        "type(c_ptr), value :: userbuf, filebuf\ntype(MPI_Datatype) :: datatype\ninteger :: count, ierror\n\
-         integer(MPI_OFFSET_KIND) :: position\ninteger(MPI_ADDRESS_KIND) :: extra_state",
+        "type(c_ptr), value :: userbuf, filebuf\ntype(MPI_Datatype) :: datatype\n\
+         integer :: count, ierror\ninteger(MPI_OFFSET_KIND) :: position\n\
+         integer(MPI_ADDRESS_KIND) :: extra_state",
     ),
 ];
 
@@ -476,7 +481,8 @@ fn callbacks() -> String {
                 "{of}, {key}, extra_state, &\nattribute_val_in, attribute_val_out, flag, ierror"
             ),
             &format!(
-                "{common}integer(MPI_ADDRESS_KIND) :: extra_state, attribute_val_in, attribute_val_out\nlogical :: flag"
+                "{common}integer(MPI_ADDRESS_KIND) :: extra_state, attribute_val_in, \
+                 attribute_val_out\nlogical :: flag"
             ),
         );
         one(
@@ -500,7 +506,8 @@ fn callbacks() -> String {
 pub fn mpi_f08() -> String {
     let mut out = String::from(
         "! The standard interface of MPI 5.0, as heddle serves it.\nmodule mpi_f08\n\
-         use, intrinsic :: iso_c_binding, only: c_ptr, c_char\nimplicit none\nprivate :: c_ptr, c_char\n",
+         use, intrinsic :: iso_c_binding, only: c_ptr, c_char\nimplicit none\n\
+         private :: c_ptr, c_char\n",
     );
     out += &types();
     out += &constants_of_f08();

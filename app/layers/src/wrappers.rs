@@ -111,8 +111,9 @@ pub fn jumps() -> String {
         let missing = if gives == "int" { format!("missing(\"{name}\")") } else { "0".to_owned() };
         let _ = write!(
             out,
-            "\nPUBLIC {gives} P{name}({parameters})\n{{\n    return heddle_{core} ? heddle_{core}({}) : \
-             {missing};\n}}\nALIAS({name}, {gives}, ({parameters}))\n",
+            "\nPUBLIC {gives} P{name}({parameters})\n{{\n\
+             \x20   return heddle_{core} ? heddle_{core}({}) : {missing};\n}}\n\
+             ALIAS({name}, {gives}, ({parameters}))\n",
             names.join(", ")
         );
     }

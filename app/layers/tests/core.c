@@ -1,5 +1,6 @@
-/* Stands for libheddle_mpi.so: knows what the test program hands over, in the terms of the standard interface (the numbers are
- * those of MPI-5.0, annex A), and gives back what the program expects. */
+/* Stands for libheddle_mpi.so: knows what the test program hands over, in the terms of the standard
+ * interface (the numbers are those of MPI-5.0, annex A), and gives back what the program expects.
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,9 +47,11 @@ int heddle_Send(const void *buffer, int count, handle type, int to, int tag, han
     return 0;
 }
 
-int heddle_Recv(void *buffer, int count, handle type, int from, int tag, handle comm, status_t *status)
+int heddle_Recv(void *buffer, int count, handle type, int from, int tag, handle comm,
+                status_t *status)
 {
-    EXPECT(buffer == NULL && count == 3 && type == 0x214 && from == -1 && tag == -2 && comm == WORLD);
+    EXPECT(buffer == NULL && count == 3 && type == 0x214 && from == -1 && tag == -2
+           && comm == WORLD);
     if (status) {
         memset(status->internal, 0, sizeof status->internal);
         status->source = 6;
@@ -109,7 +112,8 @@ int heddle_Allreduce(const void *from, void *into, int count, handle type, handl
 }
 
 int heddle_Alltoallw(const void *from, const int *counts, const int *places, const handle *types,
-                     void *into, const int *there, const int *where, const handle *others, handle comm)
+                     void *into, const int *there, const int *where, const handle *others,
+                     handle comm)
 {
     EXPECT(from && into && counts && places && there && where && comm == WORLD);
     for (int i = 0; i < 8; i++)
@@ -193,10 +197,11 @@ int heddle_Type_get_envelope_c(handle type, int64_t *integers, int64_t *addresse
     return 0;
 }
 
-int heddle_Type_create_subarray(int dimensions, const int *sizes, const int *parts, const int *starts,
-                                int order, handle old, handle *made)
+int heddle_Type_create_subarray(int dimensions, const int *sizes, const int *parts,
+                                const int *starts, int order, handle old, handle *made)
 {
-    EXPECT(dimensions == 1 && *sizes == 4 && *parts == 2 && *starts == 1 && order == 15 && old == INT);
+    EXPECT(dimensions == 1 && *sizes == 4 && *parts == 2 && *starts == 1 && order == 15
+           && old == INT);
     *made = 0x1003;
     return 0;
 }

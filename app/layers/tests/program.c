@@ -1,4 +1,5 @@
-/* Compiled with a real library's header, run with ours: what goes over the border, and what comes back. */
+/* Compiled with a real library's header, run with ours: what goes over the border, and what comes
+ * back. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +32,8 @@ static void messages(void)
     EXPECT(MPI_Send(some, 3, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD) == MPI_SUCCESS);
     MPI_Status status;
     status.MPI_ERROR = 1234;
-    EXPECT(MPI_Recv(MPI_BOTTOM, 3, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status) ==
-           MPI_ERR_TRUNCATE);
+    EXPECT(MPI_Recv(MPI_BOTTOM, 3, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+                    &status) == MPI_ERR_TRUNCATE);
     EXPECT(status.MPI_SOURCE == 6 && status.MPI_TAG == 9 && status.MPI_ERROR == 1234);
     int count = 0;
     EXPECT(!MPI_Get_count(&status, MPI_DOUBLE, &count) && count == 3);
@@ -63,7 +64,8 @@ static void communicators(void)
     EXPECT(!MPI_Comm_create_errhandler(handle, &handler));
     int keyval, *largest, flag = 0;
     EXPECT(!MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL));
-    EXPECT(!MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largest, &flag) && flag && *largest == 77);
+    EXPECT(!MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largest, &flag) && flag
+           && *largest == 77);
     EXPECT(!MPI_Comm_free(&split) && split == MPI_COMM_NULL);
     EXPECT(MPI_Barrier(MPI_COMM_WORLD) == MPI_ERR_UNSUPPORTED_OPERATION);
 }
@@ -77,7 +79,8 @@ static void collectives(void)
         types[i] = i % 2 ? MPI_INT : MPI_DATATYPE_NULL;
         others[i] = MPI_CHAR;
     }
-    EXPECT(!MPI_Alltoallw(&value, counts, counts, types, counts, counts, counts, others, MPI_COMM_WORLD));
+    EXPECT(!MPI_Alltoallw(&value, counts, counts, types, counts, counts, counts, others,
+                          MPI_COMM_WORLD));
 }
 
 static void types(void)

@@ -26,7 +26,8 @@ program main
   if (size /= 2) stop 3
   call MPI_Comm_compare(MPI_COMM_WORLD, split, result, ierror)
   if (result /= MPI_CONGRUENT) stop 4
-  call MPI_Recv(MPI_BOTTOM, 3, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, status, ierror)
+  call MPI_Recv(MPI_BOTTOM, 3, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, status, &
+                ierror)
   if (ierror /= MPI_ERR_TRUNCATE) stop 5
   if (status(MPI_SOURCE) /= 6 .or. status(MPI_TAG) /= 9) stop 6
   call MPI_Recv(MPI_BOTTOM, 3, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &

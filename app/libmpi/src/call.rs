@@ -29,19 +29,33 @@ macro_rules! mpi_functions {
     (local fn $($rest:tt)*) => {
         $crate::mpi_functions!(@first tell, $($rest)*);
     };
-    (@first $how:ident, $name:ident ( $($argument:ident : $type:ty),* $(,)? ) about $kind:ident ( $handle:expr ) $body:block $($rest:tt)*) => {
-        $crate::mpi_functions!(@one $how, $name, ($($argument: $type),*), $crate::error::About::$kind($handle), $body);
+    (
+        @first $how:ident,
+        $name:ident (
+            $($argument:ident : $type:ty),* $(,)?
+        ) about $kind:ident ( $handle:expr ) $body:block $($rest:tt)*
+    ) => {
+        $crate::mpi_functions!(
+            @one $how, $name, ($($argument: $type),*), $crate::error::About::$kind($handle), $body
+        );
         $crate::mpi_functions!($($rest)*);
     };
-    (@first $how:ident, $name:ident ( $($argument:ident : $type:ty),* $(,)? ) $body:block $($rest:tt)*) => {
-        $crate::mpi_functions!(@one $how, $name, ($($argument: $type),*), $crate::error::About::Nothing, $body);
+    (
+        @first $how:ident,
+        $name:ident ( $($argument:ident : $type:ty),* $(,)? ) $body:block $($rest:tt)*
+    ) => {
+        $crate::mpi_functions!(
+            @one $how, $name, ($($argument: $type),*), $crate::error::About::Nothing, $body
+        );
         $crate::mpi_functions!($($rest)*);
     };
     (@one $how:ident, $name:ident, ($($argument:ident : $type:ty),*), $about:expr, $body:block) => {
         const _: () = {
             #[unsafe(export_name = concat!("heddle_", stringify!($name)))]
             unsafe extern "C-unwind" fn call($($argument: $type),*) -> std::ffi::c_int {
-                $crate::call::$how(concat!("MPI_", stringify!($name)), $about, || -> $crate::Result { $body })
+                $crate::call::$how(
+                    concat!("MPI_", stringify!($name)), $about, || -> $crate::Result { $body }
+                )
             }
         };
     };
@@ -107,19 +121,36 @@ macro_rules! both_forms {
     (local fn $($rest:tt)*) => {
         $crate::both_forms!(@first (local fn), $($rest)*);
     };
-    (@first $how:tt, $small:ident | $large:ident ( $($argument:ident : $type:ty),* $(,)? ) about $kind:ident ( $handle:expr ) $body:block $($rest:tt)*) => {
-        $crate::both_forms!(@two $how, $small, $large, { ( $($argument: $type),* ) about $kind($handle) $body });
+    (
+        @first $how:tt,
+        $small:ident | $large:ident (
+            $($argument:ident : $type:ty),* $(,)?
+        ) about $kind:ident ( $handle:expr ) $body:block $($rest:tt)*
+    ) => {
+        $crate::both_forms!(
+            @two $how, $small, $large, { ( $($argument: $type),* ) about $kind($handle) $body }
+        );
         $crate::both_forms!($($rest)*);
     };
-    (@first $how:tt, $small:ident | $large:ident ( $($argument:ident : $type:ty),* $(,)? ) $body:block $($rest:tt)*) => {
+    (
+        @first $how:tt,
+        $small:ident | $large:ident (
+            $($argument:ident : $type:ty),* $(,)?
+        ) $body:block $($rest:tt)*
+    ) => {
         $crate::both_forms!(@two $how, $small, $large, { ( $($argument: $type),* ) $body });
         $crate::both_forms!($($rest)*);
     };
     (@two $how:tt, $small:ident, $large:ident, $function:tt) => {
-        $crate::both_forms!(@one $how, $small, std::ffi::c_int, isize, std::ffi::c_int, false, $function);
+        $crate::both_forms!(
+            @one $how, $small, std::ffi::c_int, isize, std::ffi::c_int, false, $function
+        );
         $crate::both_forms!(@one $how, $large, i64, i64, isize, true, $function);
     };
-    (@one ($($how:tt)*), $name:ident, $count:ty, $aint:ty, $displacement:ty, $is_large:expr, { $($function:tt)* }) => {
+    (
+        @one ($($how:tt)*), $name:ident, $count:ty, $aint:ty, $displacement:ty, $is_large:expr,
+        { $($function:tt)* }
+    ) => {
         // Not every function uses all of these.
         #[allow(dead_code, clippy::useless_conversion)]
         const _: () = {

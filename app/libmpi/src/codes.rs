@@ -75,7 +75,10 @@ mpi_functions! {
 
     fn Add_error_code(errorclass: c_int, errorcode: Out<c_int>) {
         errorcode.check()?;
-        check!(class(errorclass) == Some(errorclass), ERR_ARG, "{errorclass} is not an error class");
+        check!(
+            class(errorclass) == Some(errorclass), ERR_ARG,
+            "{errorclass} is not an error class"
+        );
         errorcode.set(mpi().codes.add(Some(errorclass)))
     }
 
@@ -92,7 +95,8 @@ mpi_functions! {
     }
 
     fn Remove_error_code(errorcode: c_int) {
-        let is_code = mpi().codes.added.borrow().get(&errorcode).is_some_and(|added| added.class != errorcode);
+        let is_code = |added: &Added| added.class != errorcode;
+        let is_code = mpi().codes.added.borrow().get(&errorcode).is_some_and(is_code);
         check!(is_code, ERR_ARG, "{errorcode} is not an error code that the program added");
         bare(errorcode)?;
         mpi().codes.added.borrow_mut().remove(&errorcode);
@@ -100,7 +104,8 @@ mpi_functions! {
     }
 
     fn Remove_error_class(errorclass: c_int) {
-        let of_class = mpi().codes.added.borrow().values().filter(|added| added.class == errorclass).count();
+        let of_class =
+            mpi().codes.added.borrow().values().filter(|added| added.class == errorclass).count();
         check!(
             of_class > 0 && mpi().codes.added.borrow().contains_key(&errorclass),
             ERR_ARG,

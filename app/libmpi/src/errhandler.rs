@@ -172,8 +172,8 @@ impl Mpi {
         }
     }
 
-    /// Returns the hearer of errors in a call that was given the handler of what it makes, for which
-    /// the null handle stands.
+    /// Returns the hearer of errors in a call that was given the handler of what it makes, for
+    /// which the null handle stands.
     fn hearer_given(&self, kind: Kind, handle: Handle, handler: Handle) -> Hearer {
         match self.errhandler_for(kind, handler) {
             Ok(handler) => Hearer { kind, handle, title: None, handler },

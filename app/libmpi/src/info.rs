@@ -190,7 +190,9 @@ mpi_functions! {
         Ok(())
     }
 
-    fn Info_get(info: Handle, key_text: In<c_char>, valuelen: c_int, value: Out<c_char>, flag: Out<c_int>) {
+    fn Info_get(
+        info: Handle, key_text: In<c_char>, valuelen: c_int, value: Out<c_char>, flag: Out<c_int>
+    ) {
         let info = mpi().info(info)?;
         let key = key(key_text)?;
         check!(valuelen >= 0, ERR_ARG, "a value of {valuelen} characters");
@@ -200,7 +202,9 @@ mpi_functions! {
         value.set_bytes(found, valuelen as usize + 1).map(|_| ())
     }
 
-    fn Info_get_string(info: Handle, key_text: In<c_char>, buflen: Out<c_int>, value: Out<c_char>, flag: Out<c_int>) {
+    fn Info_get_string(
+        info: Handle, key_text: In<c_char>, buflen: Out<c_int>, value: Out<c_char>, flag: Out<c_int>
+    ) {
         let info = mpi().info(info)?;
         let key = key(key_text)?;
         let room = buflen.get()?;
@@ -215,7 +219,9 @@ mpi_functions! {
         buflen.set(found.len() as c_int + 1)
     }
 
-    fn Info_get_valuelen(info: Handle, key_text: In<c_char>, valuelen: Out<c_int>, flag: Out<c_int>) {
+    fn Info_get_valuelen(
+        info: Handle, key_text: In<c_char>, valuelen: Out<c_int>, flag: Out<c_int>
+    ) {
         let info = mpi().info(info)?;
         let key = key(key_text)?;
         let found = info.get(&key);

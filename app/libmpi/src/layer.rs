@@ -199,7 +199,9 @@ pub struct Callback {
 /// The program's function at an address, as a function of a type.
 macro_rules! function {
     ($function:expr, ($($argument:ty),*) $(-> $result:ty)?) => {
-        std::mem::transmute::<Function, unsafe extern "C" fn($($argument),*) $(-> $result)?>($function)
+        std::mem::transmute::<
+            Function, unsafe extern "C" fn($($argument),*) $(-> $result)?
+        >($function)
     };
 }
 

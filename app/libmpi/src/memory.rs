@@ -202,11 +202,15 @@ both_forms! {
         attach(Owner::Process, buffer, size.wide())
     }
 
-    fn Comm_attach_buffer | Comm_attach_buffer_c (comm: Handle, buffer: *mut c_void, size: Count) about Comm(comm) {
+    fn Comm_attach_buffer | Comm_attach_buffer_c (
+        comm: Handle, buffer: *mut c_void, size: Count
+    ) about Comm(comm) {
         attach(of_comm(comm)?, buffer, size.wide())
     }
 
-    fn Session_attach_buffer | Session_attach_buffer_c (session: Handle, buffer: *mut c_void, size: Count) about Session(session) {
+    fn Session_attach_buffer | Session_attach_buffer_c (
+        session: Handle, buffer: *mut c_void, size: Count
+    ) about Session(session) {
         attach(of_session(session)?, buffer, size.wide())
     }
 
@@ -214,11 +218,15 @@ both_forms! {
         detach(Owner::Process, address, size)
     }
 
-    fn Comm_detach_buffer | Comm_detach_buffer_c (comm: Handle, address: Out<*mut c_void>, size: Out<Count>) about Comm(comm) {
+    fn Comm_detach_buffer | Comm_detach_buffer_c (
+        comm: Handle, address: Out<*mut c_void>, size: Out<Count>
+    ) about Comm(comm) {
         detach(of_comm(comm)?, address, size)
     }
 
-    fn Session_detach_buffer | Session_detach_buffer_c (session: Handle, address: Out<*mut c_void>, size: Out<Count>) about Session(session) {
+    fn Session_detach_buffer | Session_detach_buffer_c (
+        session: Handle, address: Out<*mut c_void>, size: Out<Count>
+    ) about Session(session) {
         detach(of_session(session)?, address, size)
     }
 }
@@ -251,7 +259,8 @@ mpi_functions! {
     fn Alloc_mem(size: isize, info: Handle, base: Out<*mut c_void>) {
         base.check()?;
         check!(size >= 0, ERR_ARG, "memory of {size} bytes");
-        let wanted = mpi().info_or_none(info)?.get(b"mpi_minimum_memory_alignment").and_then(|bytes| {
+        let hints = mpi().info_or_none(info)?;
+        let wanted = hints.get(b"mpi_minimum_memory_alignment").and_then(|bytes| {
             std::str::from_utf8(bytes).ok()?.trim().parse::<usize>().ok()
         });
         base.set(allocate(size as usize, wanted.unwrap_or(1))?)
@@ -259,7 +268,10 @@ mpi_functions! {
 
     fn Free_mem(base: *mut c_void) {
         let layout = mpi().memory.allocated.borrow_mut().remove(&base.addr());
-        check!(layout.is_some() || base.is_null(), ERR_BASE, "the memory was not allocated by MPI_Alloc_mem, or has been freed");
+        check!(
+            layout.is_some() || base.is_null(), ERR_BASE,
+            "the memory was not allocated by MPI_Alloc_mem, or has been freed"
+        );
         if let Some(layout) = layout {
             // SAFETY: allocated with this layout, and not freed since.
             unsafe { std::alloc::dealloc(base.cast(), layout) };

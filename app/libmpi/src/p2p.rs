@@ -379,100 +379,173 @@ fn sends(data: Data, peer: Peer, mode: Mode, request: Out<Handle>) -> Result {
 }
 
 both_forms! {
-    fn Send | Send_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle) about Comm(comm) {
-        send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Standard)
+    fn Send | Send_c (
+        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle
+    ) about Comm(comm) {
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
+        send(&data, &peer, Mode::Standard)
     }
 
-    fn Rsend | Rsend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle) about Comm(comm) {
-        send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Standard)
+    fn Rsend | Rsend_c (
+        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle
+    ) about Comm(comm) {
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
+        send(&data, &peer, Mode::Standard)
     }
 
-    fn Ssend | Ssend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle) about Comm(comm) {
-        send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Synchronous)
+    fn Ssend | Ssend_c (
+        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle
+    ) about Comm(comm) {
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
+        send(&data, &peer, Mode::Synchronous)
     }
 
-    fn Bsend | Bsend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle) about Comm(comm) {
-        let active = start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Buffered)?;
+    fn Bsend | Bsend_c (
+        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle
+    ) about Comm(comm) {
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
+        let active = start_send(&data, &peer, Mode::Buffered)?;
         mpi().port()?.called(Shape::Posted);
         request::forget(active)
     }
 
-    fn Isend | Isend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+    fn Isend | Isend_c (
+        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
+        request: Out<Handle>
+    ) about Comm(comm) {
         request.check()?;
-        posted(start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Posted)?, request)
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
+        posted(start_send(&data, &peer, Mode::Posted)?, request)
     }
 
-    fn Irsend | Irsend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+    fn Irsend | Irsend_c (
+        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
+        request: Out<Handle>
+    ) about Comm(comm) {
         request.check()?;
-        posted(start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Posted)?, request)
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
+        posted(start_send(&data, &peer, Mode::Posted)?, request)
     }
 
-    fn Issend | Issend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+    fn Issend | Issend_c (
+        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
+        request: Out<Handle>
+    ) about Comm(comm) {
         request.check()?;
-        posted(start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Synchronous)?, request)
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
+        posted(start_send(&data, &peer, Mode::Synchronous)?, request)
     }
 
-    fn Ibsend | Ibsend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+    fn Ibsend | Ibsend_c (
+        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
+        request: Out<Handle>
+    ) about Comm(comm) {
         request.check()?;
-        posted(start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Buffered)?, request)
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
+        posted(start_send(&data, &peer, Mode::Buffered)?, request)
     }
 
-    fn Send_init | Send_init_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
-        sends(Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?, Mode::Posted, request)
+    fn Send_init | Send_init_c (
+        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
+        request: Out<Handle>
+    ) about Comm(comm) {
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
+        sends(data, peer, Mode::Posted, request)
     }
 
-    fn Rsend_init | Rsend_init_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
-        sends(Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?, Mode::Posted, request)
+    fn Rsend_init | Rsend_init_c (
+        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
+        request: Out<Handle>
+    ) about Comm(comm) {
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
+        sends(data, peer, Mode::Posted, request)
     }
 
-    fn Ssend_init | Ssend_init_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
-        sends(Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?, Mode::Synchronous, request)
+    fn Ssend_init | Ssend_init_c (
+        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
+        request: Out<Handle>
+    ) about Comm(comm) {
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
+        sends(data, peer, Mode::Synchronous, request)
     }
 
-    fn Bsend_init | Bsend_init_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
-        sends(Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?, Mode::Buffered, request)
+    fn Bsend_init | Bsend_init_c (
+        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
+        request: Out<Handle>
+    ) about Comm(comm) {
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
+        sends(data, peer, Mode::Buffered, request)
     }
 
-    fn Recv | Recv_c (buf: *mut c_void, count: Count, datatype: Handle, source: c_int, tag: c_int, comm: Handle, status: Out<Status>) about Comm(comm) {
-        tell(status, blocking(start_receive(&Data::new(buf, count, datatype)?, &Peer::source(comm, source, tag)?)?))
+    fn Recv | Recv_c (
+        buf: *mut c_void, count: Count, datatype: Handle, source: c_int, tag: c_int, comm: Handle,
+        status: Out<Status>
+    ) about Comm(comm) {
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::source(comm, source, tag)?);
+        tell(status, blocking(start_receive(&data, &peer)?))
     }
 
-    fn Irecv | Irecv_c (buf: *mut c_void, count: Count, datatype: Handle, source: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+    fn Irecv | Irecv_c (
+        buf: *mut c_void, count: Count, datatype: Handle, source: c_int, tag: c_int, comm: Handle,
+        request: Out<Handle>
+    ) about Comm(comm) {
         request.check()?;
-        posted(start_receive(&Data::new(buf, count, datatype)?, &Peer::source(comm, source, tag)?)?, request)
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::source(comm, source, tag)?);
+        posted(start_receive(&data, &peer)?, request)
     }
 
-    fn Recv_init | Recv_init_c (buf: *mut c_void, count: Count, datatype: Handle, source: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+    fn Recv_init | Recv_init_c (
+        buf: *mut c_void, count: Count, datatype: Handle, source: c_int, tag: c_int, comm: Handle,
+        request: Out<Handle>
+    ) about Comm(comm) {
         let (data, peer) = (Data::new(buf, count, datatype)?, Peer::source(comm, source, tag)?);
         let starter: Starter = Box::new(move || start_receive(&data, &peer));
         request.set(mpi().requests.add(Rc::new(Request::persistent(starter))))
     }
 
-    fn Sendrecv | Sendrecv_c (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, dest: c_int, sendtag: c_int, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, source: c_int, recvtag: c_int, comm: Handle, status: Out<Status>) about Comm(comm) {
+    fn Sendrecv | Sendrecv_c (
+        sendbuf: *const c_void, sendcount: Count, sendtype: Handle, dest: c_int, sendtag: c_int,
+        recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, source: c_int, recvtag: c_int,
+        comm: Handle, status: Out<Status>
+    ) about Comm(comm) {
         let sent = Data::new(sendbuf, sendcount, sendtype)?;
         let into = Data::new(recvbuf, recvcount, recvtype)?;
-        let (to, from) = (Peer::destination(comm, dest, sendtag)?, Peer::source(comm, source, recvtag)?);
+        let to = Peer::destination(comm, dest, sendtag)?;
+        let from = Peer::source(comm, source, recvtag)?;
         tell(status, exchange(&sent, &to, &into, &from))
     }
 
-    fn Sendrecv_replace | Sendrecv_replace_c (buf: *mut c_void, count: Count, datatype: Handle, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Handle, status: Out<Status>) about Comm(comm) {
+    fn Sendrecv_replace | Sendrecv_replace_c (
+        buf: *mut c_void, count: Count, datatype: Handle, dest: c_int, sendtag: c_int,
+        source: c_int, recvtag: c_int, comm: Handle, status: Out<Status>
+    ) about Comm(comm) {
         let data = Data::new(buf, count, datatype)?;
-        let (to, from) = (Peer::destination(comm, dest, sendtag)?, Peer::source(comm, source, recvtag)?);
+        let to = Peer::destination(comm, dest, sendtag)?;
+        let from = Peer::source(comm, source, recvtag)?;
         tell(status, exchange(&data, &to, &data, &from))
     }
 
-    fn Isendrecv | Isendrecv_c (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, dest: c_int, sendtag: c_int, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, source: c_int, recvtag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+    fn Isendrecv | Isendrecv_c (
+        sendbuf: *const c_void, sendcount: Count, sendtype: Handle, dest: c_int, sendtag: c_int,
+        recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, source: c_int, recvtag: c_int,
+        comm: Handle, request: Out<Handle>
+    ) about Comm(comm) {
         request.check()?;
         let sent = Data::new(sendbuf, sendcount, sendtype)?;
         let into = Data::new(recvbuf, recvcount, recvtype)?;
-        let (to, from) = (Peer::destination(comm, dest, sendtag)?, Peer::source(comm, source, recvtag)?);
+        let to = Peer::destination(comm, dest, sendtag)?;
+        let from = Peer::source(comm, source, recvtag)?;
         posted(both(&sent, &to, &into, &from)?, request)
     }
 
-    fn Isendrecv_replace | Isendrecv_replace_c (buf: *mut c_void, count: Count, datatype: Handle, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+    fn Isendrecv_replace | Isendrecv_replace_c (
+        buf: *mut c_void, count: Count, datatype: Handle, dest: c_int, sendtag: c_int,
+        source: c_int, recvtag: c_int, comm: Handle, request: Out<Handle>
+    ) about Comm(comm) {
         request.check()?;
         let data = Data::new(buf, count, datatype)?;
-        let (to, from) = (Peer::destination(comm, dest, sendtag)?, Peer::source(comm, source, recvtag)?);
+        let to = Peer::destination(comm, dest, sendtag)?;
+        let from = Peer::source(comm, source, recvtag)?;
         posted(both(&data, &to, &data, &from)?, request)
     }
 }

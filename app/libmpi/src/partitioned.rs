@@ -300,16 +300,24 @@ fn make_ready(request: Handle, partitions: impl Iterator<Item = c_int>) -> Resul
 }
 
 mpi_functions! {
-    fn Psend_init(buf: *mut c_void, partitions: c_int, count: i64, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, info: Handle, request: Out<Handle>) about Comm(comm) {
+    fn Psend_init(
+        buf: *mut c_void, partitions: c_int, count: i64, datatype: Handle, dest: c_int, tag: c_int,
+        comm: Handle, info: Handle, request: Out<Handle>
+    ) about Comm(comm) {
         request.check()?;
         mpi().info_or_none(info)?;
         make(Channel::new((buf, partitions), (count, datatype), (dest, tag, comm), true)?, request)
     }
 
-    fn Precv_init(buf: *mut c_void, partitions: c_int, count: i64, datatype: Handle, source: c_int, tag: c_int, comm: Handle, info: Handle, request: Out<Handle>) about Comm(comm) {
+    fn Precv_init(
+        buf: *mut c_void, partitions: c_int, count: i64, datatype: Handle, source: c_int,
+        tag: c_int, comm: Handle, info: Handle, request: Out<Handle>
+    ) about Comm(comm) {
         request.check()?;
         mpi().info_or_none(info)?;
-        make(Channel::new((buf, partitions), (count, datatype), (source, tag, comm), false)?, request)
+        make(
+            Channel::new((buf, partitions), (count, datatype), (source, tag, comm), false)?, request
+        )
     }
 
     fn Pready(partition: c_int, request: Handle) {

@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn the_first_frame_of_the_program() {
-        let frames = "   0: std::backtrace::Backtrace::force_capture\n   1: <heddle_mpi::p2p::Thing as core::ops::Fn>::call\n\
+        let frames = "   0: std::backtrace::Backtrace::force_capture\n\
+                      \x20  1: <heddle_mpi::p2p::Thing as core::ops::Fn>::call\n\
                       \x20            at /build/p2p.rs:7:3\n   2: PMPI_Recv\n   3: mpi_recv_\n";
         let with = |program: &str| of(&format!("{frames}{program}"));
         assert_eq!(
@@ -78,8 +79,9 @@ mod tests {
             with("   4: solve\n   5: main\n             at ./a.c:1:1\n").as_deref(),
             Some(" in solve")
         );
-        let inlined = "   0: here\n             at ./app/libmpi/src/place.rs:22:9\n   1: {closure#0}\n   2: heddle_Recv\n   3: PMPI_Recv\n\
-                       \x20  4: main\n             at ./a.c:3:1\n";
+        let inlined = "   0: here\n             at ./app/libmpi/src/place.rs:22:9\n\
+                       \x20  1: {closure#0}\n   2: heddle_Recv\n   3: PMPI_Recv\n\x20  4: main\n\
+                       \x20            at ./a.c:3:1\n";
         assert_eq!(of(inlined).as_deref(), Some(" at a.c:3"));
         assert_eq!(with("   4: <unknown>\n"), None);
         assert_eq!(with(""), None);

@@ -415,7 +415,9 @@ pub fn when_sent(buffer: &Rc<Buffer>) -> Handle {
 mpi_functions! {
     fn Start(request: Out<Handle>) {
         let requests = Requests::new(request, 1)?;
-        let request = requests.at(0).ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request cannot be started"))?;
+        let request = requests.at(0).ok_or_else(|| {
+            Error::new(abi::ERR_REQUEST, "the null request cannot be started")
+        })?;
         request.start()?;
         mpi().port()?.called(Shape::Posted);
         Ok(())
@@ -424,7 +426,9 @@ mpi_functions! {
     fn Startall(count: c_int, array: Out<Handle>) {
         let requests = Requests::new(array, count)?;
         for request in &requests.known {
-            let request = request.as_ref().ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request cannot be started"))?;
+            let request = request.as_ref().ok_or_else(|| {
+                Error::new(abi::ERR_REQUEST, "the null request cannot be started")
+            })?;
             request.start()?;
             // Each is a call of its own, so that they are met in this order.
             mpi().port()?.called(Shape::Posted);
@@ -434,7 +438,9 @@ mpi_functions! {
 
     fn Request_free(request: Out<Handle>) {
         let handle = request.get()?;
-        let known = mpi().request(handle)?.ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request cannot be freed"))?;
+        let known = mpi().request(handle)?.ok_or_else(|| {
+            Error::new(abi::ERR_REQUEST, "the null request cannot be freed")
+        })?;
         request.set(abi::REQUEST_NULL)?;
         if let Some(operation) = known.generalized().filter(|operation| !operation.complete.get()) {
             // The program still has to say that it is complete, by the same handle.
@@ -449,7 +455,9 @@ mpi_functions! {
     }
 
     fn Cancel(request: Out<Handle>) {
-        let known = mpi().request(request.get()?)?.ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request cannot be cancelled"))?;
+        let known = mpi().request(request.get()?)?.ok_or_else(|| {
+            Error::new(abi::ERR_REQUEST, "the null request cannot be cancelled")
+        })?;
         let port = mpi().port()?;
         if let Some(operation) = known.generalized() {
             return operation.cancel();
@@ -457,7 +465,9 @@ mpi_functions! {
         match &*known.active.borrow() {
             Some(Active::Receive { ticket, .. }) => port.say(&Command::Cancel(*ticket)),
             Some(_) => {}
-            None => return Err(Error::new(abi::ERR_REQUEST, "an inactive request cannot be cancelled")),
+            None => {
+                return Err(Error::new(abi::ERR_REQUEST, "an inactive request cannot be cancelled"));
+            }
         }
         known.cancel(port)
     }

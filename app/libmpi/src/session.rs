@@ -54,7 +54,9 @@ fn set_name(number: c_int) -> Result<&'static str> {
 }
 
 mpi_functions! {
-    fn Session_init(info: Handle, errhandler: Handle, session: Out<Handle>) about NewSession(errhandler) {
+    fn Session_init(
+        info: Handle, errhandler: Handle, session: Out<Handle>
+    ) about NewSession(errhandler) {
         session.check()?;
         let mut used = mpi().info_or_none(info)?;
         let handler = mpi().errhandler(errhandler)?;
@@ -69,7 +71,9 @@ mpi_functions! {
         session.set(made.handle())
     }
 
-    fn Session_finalize(session: Out<Handle>) about Session(session.get().unwrap_or(abi::SESSION_NULL)) {
+    fn Session_finalize(
+        session: Out<Handle>
+    ) about Session(session.get().unwrap_or(abi::SESSION_NULL)) {
         let handle = session.get()?;
         mpi().session(handle)?;
         crate::memory::leave_session(handle)?;
@@ -78,7 +82,9 @@ mpi_functions! {
         crate::environment::close()
     }
 
-    fn Session_get_num_psets(session: Handle, info: Handle, npset_names: Out<c_int>) about Session(session) {
+    fn Session_get_num_psets(
+        session: Handle, info: Handle, npset_names: Out<c_int>
+    ) about Session(session) {
         mpi().session(session)?;
         mpi().info_or_none(info)?;
         npset_names.set(SETS.len() as c_int)
@@ -99,7 +105,9 @@ mpi_functions! {
         pset_len.set(name.len() as c_int + 1)
     }
 
-    fn Session_get_pset_info(session: Handle, pset_name: In<c_char>, info: Out<Handle>) about Session(session) {
+    fn Session_get_pset_info(
+        session: Handle, pset_name: In<c_char>, info: Out<Handle>
+    ) about Session(session) {
         mpi().session(session)?;
         info.check()?;
         let name = pset_name.bytes().unwrap_or_default();

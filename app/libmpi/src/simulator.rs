@@ -25,8 +25,9 @@ const COMPUTE: &str = "HEDDLE_COMPUTE";
 const PAYLOAD: &str = "HEDDLE_PAYLOAD";
 
 /// The advice if a program that `heddle mpirun` has started does not leave a rank to one process.
-const LAUNCHER: &str = "a rank is one process: if it is started by the launcher of another MPI (mpirun, mpiexec, srun) within heddle \
-                        mpirun, let heddle mpirun start the program itself";
+const LAUNCHER: &str = "a rank is one process: if it is started by the launcher of another MPI \
+                        (mpirun, mpiexec, srun) within heddle mpirun, let heddle mpirun start the \
+                        program itself";
 
 /// The simulator's options for its ranks.
 #[derive(Clone, Copy, Debug)]
@@ -190,8 +191,9 @@ pub fn connect() -> Result<Connected> {
         MpiUse::Before => {
             memory.refuse();
             return Err(failed(&format!(
-                "rank {rank} is over: the process that was this rank has called MPI_Finalize, and a second program cannot be a rank \
-                 again; a run of heddle mpirun for each program can"
+                "rank {rank} is over: the process that was this rank has called MPI_Finalize, and \
+                 a second program cannot be a rank again; a run of heddle mpirun for each program \
+                 can"
             )));
         }
     }

@@ -93,11 +93,15 @@ both_forms! {
         result.set(Count::narrow(count(&status.get()?, datatype)?))
     }
 
-    local fn Get_elements | Get_elements_c (status: In<Status>, datatype: Handle, result: Out<Count>) {
+    local fn Get_elements | Get_elements_c (
+        status: In<Status>, datatype: Handle, result: Out<Count>
+    ) {
         result.set(Count::narrow(elements(&status.get()?, datatype)?))
     }
 
-    fn Status_set_elements | Status_set_elements_c (status: Out<Status>, datatype: Handle, count: Count) {
+    fn Status_set_elements | Status_set_elements_c (
+        status: Out<Status>, datatype: Handle, count: Count
+    ) {
         set_elements(status, datatype, count.wide())
     }
 }

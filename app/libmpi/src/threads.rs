@@ -175,7 +175,8 @@ fn count(calls: u32) -> bool {
 #[cold]
 fn refused() -> ! {
     eprintln!(
-        "heddle: a thread calls MPI; where ranks share a process (--in-process), only the one that a rank begins with can"
+        "heddle: a thread calls MPI; where ranks share a process (--in-process), only the one that \
+         a rank begins with can"
     );
     std::process::abort()
 }

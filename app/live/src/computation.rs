@@ -101,7 +101,8 @@ impl Computed {
                 let listed = lists.get(rank as usize).and_then(|list| list.get(self.regions));
                 rules.scaled(*listed.ok_or_else(|| {
                     format!(
-                        "{ANOTHER}: it has more than the {} regions of computation that are listed for it",
+                        "{ANOTHER}: it has more than the {} regions of computation that are listed \
+                         for it",
                         self.regions
                     )
                 })?)

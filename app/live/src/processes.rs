@@ -283,8 +283,9 @@ impl Processes {
             *before = None;
         } else if !self.remarked.swap(true, Ordering::Relaxed) {
             eprintln!(
-                "warning: rank {rank} has hardly computed for {} s, outside MPI; if it waits for another rank there (for a file, a \
-                 socket, memory), it waits for ever: others run only while it is in a call of MPI",
+                "warning: rank {rank} has hardly computed for {} s, outside MPI; if it waits for \
+                 another rank there (for a file, a socket, memory), it waits for ever: others run \
+                 only while it is in a call of MPI",
                 QUIET.as_secs()
             );
         }

@@ -70,7 +70,8 @@ impl Dormant {
                     let on = if list.is_empty() { String::new() } else { format!(" on {list}") };
                     let (found, most) = (found.len(), self.all.len());
                     return Err(format!(
-                        "{count} processes{on}: {found} more can be started, of {most} in all (live.spawn, --spawn-at-most)"
+                        "{count} processes{on}: {found} more can be started, of {most} in all \
+                         (live.spawn, --spawn-at-most)"
                     ));
                 }
                 rest.retain(|rank| !found.contains(rank));

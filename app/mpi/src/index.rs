@@ -17,8 +17,8 @@ type Fields = u8;
 
 const CLASSES: usize = 4;
 
-/// Class, view, and the compared fields; a source or a tag that is not compared is 0. The context is
-/// always compared.
+/// Class, view, and the compared fields; a source or a tag that is not compared is 0. The context
+/// is always compared.
 type Key = (Fields, Fields, u32, Tag);
 
 #[derive(Debug)]

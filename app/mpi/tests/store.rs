@@ -29,7 +29,9 @@ proptest! {
                 store.insert(source, tag, number);
                 list.push((source, tag, number));
             } else {
-                prop_assert_eq!(store.peek(source, tag).copied(), take(&mut list.clone(), source, tag));
+                prop_assert_eq!(
+                    store.peek(source, tag).copied(), take(&mut list.clone(), source, tag)
+                );
                 prop_assert_eq!(store.take(source, tag), take(&mut list, source, tag));
             }
             prop_assert_eq!(store.len(), list.len());

@@ -125,7 +125,8 @@ impl Layout {
         }
         let least = self.least().div_ceil(1 << 20);
         let text = format!(
-            "the address space has no room for the {least} MiB that messages of {} ranks need at least; is it limited (ulimit -v)?",
+            "the address space has no room for the {least} MiB that messages of {} ranks need at \
+             least; is it limited (ulimit -v)?",
             self.ranks
         );
         Err(io::Error::new(io::ErrorKind::OutOfMemory, text))
@@ -225,7 +226,8 @@ impl Memory {
         // From now on, nobody takes memory that this process has not mapped.
         memory.word(MAPPED).fetch_min(memory.mapped, Ordering::SeqCst);
         if memory.word(TAKEN).load(Ordering::SeqCst) > memory.mapped {
-            let text = "more of it is in use than this process has room for; is its address space limited (ulimit -v)?";
+            let text = "more of it is in use than this process has room for; is its address space \
+                        limited (ulimit -v)?";
             return Err(Lost::Unmapped(io::Error::new(io::ErrorKind::OutOfMemory, text)));
         }
         Ok(memory)

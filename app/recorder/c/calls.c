@@ -48,7 +48,8 @@ void *find_function(unsigned number)
 
 /* ---- Start and end ---- */
 
-/* Ends a program that was built for another MPI library, before it starts: these wrappers would cut its handles off. */
+/* Ends a program that was built for another MPI library, before it starts: these wrappers would cut
+ * its handles off. */
 static void check_library(void)
 {
 #ifdef OPEN_MPI

@@ -1,10 +1,11 @@
 /* Offsets between the ranks' clocks: rank 0 answers each other rank's pings with its time. Of many
- * rounds the fastest counts (F. Cristian, "Probabilistic clock synchronization", Distributed Computing 3,
- * 1989): the answer was given between the ping and the pong, in the middle if both ways took the same,
- * so that the error is at most half the round.
+ * rounds the fastest counts (F. Cristian, "Probabilistic clock synchronization", Distributed
+ * Computing 3, 1989): the answer was given between the ping and the pong, in the middle if both
+ * ways took the same, so that the error is at most half the round.
  *
  * Ranks that run under one kernel have one clock: their offset is 0 and not measured, unless
- * HEDDLE_RECORD_CLOCK=measure asks for it, or their clocks tell processor time. Nor is it where time is simulated: messages of the recorder would change the run. */
+ * HEDDLE_RECORD_CLOCK=measure asks for it, or their clocks tell processor time. Nor is it where
+ * time is simulated: messages of the recorder would change the run. */
 #include "recorder.h"
 
 #include <fcntl.h>

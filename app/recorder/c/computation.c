@@ -1,7 +1,7 @@
-/* What ranks compute between calls, by the clock on the wall and in processor time. Where both differ
- * by much, ranks did not have a processor each, and a replay would take their waiting for one for
- * computation: this is said at the end. With HEDDLE_RECORD_COMPUTE=cpu the clock of a thread stands
- * still while it waits for a processor, so that the trace tells processor time.
+/* What ranks compute between calls, by the clock on the wall and in processor time. Where both
+ * differ by much, ranks did not have a processor each, and a replay would take their waiting for
+ * one for computation: this is said at the end. With HEDDLE_RECORD_COMPUTE=cpu the clock of a
+ * thread stands still while it waits for a processor, so that the trace tells processor time.
  *
  * Not modelled: sleep and input or output between calls are waiting, too. */
 #include "recorder.h"

@@ -22,8 +22,8 @@ static void *grown(void *list, size_t item, uint32_t count, uint32_t *room)
 
 /* ---- Groups ---- */
 
-/* The members as ranks of the world, in scratch space that is good until the next call. Processes that
- * are not of this world (MPI_Comm_spawn) are left out. */
+/* The members as ranks of the world, in scratch space that is good until the next call. Processes
+ * that are not of this world (MPI_Comm_spawn) are left out. */
 static int *world_ranks(MPI_Group group, int *known)
 {
     int count = 0;
@@ -246,8 +246,9 @@ static uint64_t mix_members(MPI_Comm handle)
     return first < other ? mix(local, remote) : mix(remote, local);
 }
 
-/* All members find the same number: it comes from the communicator of which they make this one, from who is in it, and from how often
- * that was so. No message is needed, which might change the run. */
+/* All members find the same number: it comes from the communicator of which they make this one,
+ * from who is in it, and from how often that was so. No message is needed, which might change the
+ * run. */
 void communicator_made(MPI_Comm parent, MPI_Comm handle)
 {
     static struct map made;
@@ -306,7 +307,8 @@ static uint32_t type_count, type_room, type_free;
 static const struct type *add_type(MPI_Datatype handle, uint64_t number)
 {
     MPI_Count size = 0, low = 0, extent = 0;
-    /* MPI takes no datatype where a count is zero or an argument is ignored, and the library aborts when asked for its size. */
+    /* MPI takes no datatype where a count is zero or an argument is ignored, and the library aborts
+     * when asked for its size. */
     if (handle != MPI_DATATYPE_NULL) {
         PMPI_Type_size_x(handle, &size);
         PMPI_Type_get_extent_x(handle, &low, &extent);

@@ -1,5 +1,6 @@
 /* The recorder: a library that is loaded before an MPI program's own libraries and writes what each
- * rank called. `docs/src/recording.md` says how it is used, `docs/src/trace-format.md` what it writes.
+ * rank called. `docs/src/recording.md` says how it is used, `docs/src/trace-format.md` what it
+ * writes.
  *
  * A wrapper (generated: wrappers.c; by hand: calls.c) takes the time, calls the MPI library, takes
  * the time again, and appends a record to the trace (trace.c), with handles turned into numbers
@@ -64,16 +65,20 @@ struct call {
     uint64_t enter, leave, moment, turn;
 };
 
-/* What the library of heddle has for recorders, once `find_simulation` has found it in the process; NULL in a real run. */
+/* What the library of heddle has for recorders, once `find_simulation` has found it in the process;
+ * NULL in a real run. */
 /* The clock of a rank of `heddle mpirun`, in picoseconds of simulated time. */
 extern uint64_t (*heddle_now)(void);
-/* The same when a call begins: when what the program has computed since the last one will have passed. */
+/* The same when a call begins: when what the program has computed since the last one will have
+ * passed. */
 extern uint64_t (*heddle_computed)(void);
-/* Recording begins, as it does with heddle_computed: what this thread does is no computation of the program. */
+/* Recording begins, as it does with heddle_computed: what this thread does is no computation of the
+ * program. */
 extern void (*heddle_records)(void);
 /* The call is written down: what the program does next is its own. */
 extern void (*heddle_recorded)(void);
-/* When the call that ends looked at or changed what ranks share, such as locks of windows; 0 if it did not. */
+/* When the call that ends looked at or changed what ranks share, such as locks of windows; 0 if it
+ * did not. */
 extern uint64_t (*heddle_moment)(void);
 extern uint64_t (*heddle_turn)(void);
 extern void (*heddle_tell_agreements)(void (*)(uint64_t, uint64_t, bool));
@@ -91,8 +96,8 @@ static inline uint64_t nanoseconds(clockid_t clock)
 
 /* Computation between two calls is being measured. */
 extern __thread bool measuring __attribute__((tls_model("initial-exec")));
-/* The time by which this thread's clock is behind the clock of the system, because computation is told
- * in processor time. */
+/* The time by which this thread's clock is behind the clock of the system, because computation is
+ * told in processor time. */
 extern __thread uint64_t behind __attribute__((tls_model("initial-exec")));
 /* Returns whether computation is told in processor time. */
 bool computation_start(void);
@@ -121,7 +126,8 @@ static inline bool enter(struct call *call)
 static inline void leave(struct call *call)
 {
     call->leave = now();
-    /* Calls that do nothing do not wait for what was computed before them; it passes before the next one that does. */
+    /* Calls that do nothing do not wait for what was computed before them; it passes before the
+     * next one that does. */
     if (call->leave < call->enter)
         call->leave = call->enter;
     call->moment = heddle_moment ? heddle_moment() : 0;
@@ -305,7 +311,8 @@ void requests_start(void);
 
 /* A communicator; one that is not known is defined first. */
 struct communicator *communicator_of(MPI_Comm handle);
-/* A communicator that all its members have just made of another one, or of MPI_COMM_NULL if these are several. */
+/* A communicator that all its members have just made of another one, or of MPI_COMM_NULL if these
+ * are several. */
 void communicator_made(MPI_Comm parent, MPI_Comm handle);
 void communicator_freed(MPI_Comm handle);
 /* Defines what MPI_Comm_idup makes, and gives its number. The handle comes when the request is

@@ -1,10 +1,10 @@
 /* The file of a rank, and the buffer before it.
  *
- * Records are collected in `rank-N.tail`, a file mapped into memory, so that the kernel keeps
- * them whatever becomes of the process: `heddle record` appends the tail of a rank that died to its
- * trace. A full buffer is compressed and appended to `rank-N.hdl` as a block. The tail's header says
- * to which byte of the trace it belongs, so that a process that dies between these steps leaves
- * nothing twice. */
+ * Records are collected in `rank-N.tail`, a file mapped into memory, so that the kernel keeps them
+ * whatever becomes of the process: `heddle record` appends the tail of a rank that died to its
+ * trace. A full buffer is compressed and appended to `rank-N.hdl` as a block. The tail's header
+ * says to which byte of the trace it belongs, so that a process that dies between these steps
+ * leaves nothing twice. */
 #define _GNU_SOURCE
 #include "recorder.h"
 

@@ -76,14 +76,14 @@ pub enum Error {
     NoProgram(String),
     /// The command does not show its MPI library.
     #[error(
-        "neither the launcher nor an executable of `{0}` shows whether this is Open MPI, MPICH or the \
-         standard binary interface; say it with --mpi"
+        "neither the launcher nor an executable of `{0}` shows whether this is Open MPI, MPICH or \
+         the standard binary interface; say it with --mpi"
     )]
     Unknown(String),
     /// The recorder's library is nowhere.
     #[error(
-        "{file} is not beside the heddle command, nor in ../lib/heddle from there, nor in the folder that \
-         {FOLDER} names; `make build` builds it if the headers of {mpi} are there"
+        "{file} is not beside the heddle command, nor in ../lib/heddle from there, nor in the \
+         folder that {FOLDER} names; `make build` builds it if the headers of {mpi} are there"
     )]
     NoLibrary {
         /// The name of the file.

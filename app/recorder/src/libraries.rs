@@ -1,8 +1,8 @@
 //! Builds the recorder's libraries, one per MPI library whose headers are there.
 //!
 //! `OPENMPI_CC` and `MPICH_CC` name the compiler wrappers (otherwise `mpicc.openmpi` and
-//! `mpicc.mpich`, as on Debian, or `mpicc`, whichever it belongs to), `CC` the compiler. The headers of
-//! the standard binary interface are those of our own library, which is built before.
+//! `mpicc.mpich`, as on Debian, or `mpicc`, whichever it belongs to), `CC` the compiler. The
+//! headers of the standard binary interface are those of our own library, which is built before.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -154,15 +154,16 @@ fn damage_to_the_header() {
     check_damage(
         0,
         &2342_u64.to_le_bytes(),
-        "byte 0: the file was invalidated by a run of LogGOPSim with --save-mem (magic number 2342); \
-         convert the text again",
+        "byte 0: the file was invalidated by a run of LogGOPSim with --save-mem (magic number \
+         2342); convert the text again",
     );
     check_damage(8, &[0], "byte 8: the number of ranks is 0, expected at least 1");
     check_damage(
         8,
         &[0xff; 4],
         // 14 + 16 * (2^32 - 1)
-        "byte 195: the file ends here, inside the table of ranks, which reaches to byte 68719476734",
+        "byte 195: the file ends here, inside the table of ranks, which reaches to byte \
+         68719476734",
     );
     check_damage(14, &[0x27], "byte 14 (rank 0): the start of the rank's part is 39, expected 38");
     check_damage(
@@ -173,8 +174,8 @@ fn damage_to_the_header() {
     check_damage(
         22,
         &[0x86],
-        "byte 46 (rank 0): a part of 96 bytes cannot hold 2 operations and 1 roots with a whole number \
-         of dependents",
+        "byte 46 (rank 0): a part of 96 bytes cannot hold 2 operations and 1 roots with a whole \
+         number of dependents",
     );
     check_damage(
         38,

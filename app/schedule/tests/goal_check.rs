@@ -46,9 +46,12 @@ fn messages_without_receives_and_receives_without_messages() {
     expect_ranks(
         &["send 1b to 1 send 1b to 1 send 1b to 1 tag 5", "recv 1b from 0 recv 1b from 0 tag 6"],
         &[
-            "error: rank 0, operation 1 (line 2): 2 messages to rank 1 with tag 0, 1 receive can take them",
-            "error: rank 0, operation 2 (line 2): 1 message to rank 1 with tag 5, 0 receives can take them",
-            "error: rank 1, operation 1 (line 3): 1 receive from rank 0 with tag 6, 0 messages can reach them",
+            "error: rank 0, operation 1 (line 2): 2 messages to rank 1 with tag 0, 1 receive can \
+             take them",
+            "error: rank 0, operation 2 (line 2): 1 message to rank 1 with tag 5, 0 receives can \
+             take them",
+            "error: rank 1, operation 1 (line 3): 1 receive from rank 0 with tag 6, 0 messages can \
+             reach them",
         ],
     );
 }
@@ -74,9 +77,8 @@ fn wildcard_receives_take_no_more_than_there_are() {
             "send 1b to 1 tag 1 send 1b to 1 tag 1 send 1b to 1 tag 1",
             "recv 1b from 0 tag 1 recv 1b from -1 tag -1",
         ],
-        &[
-            "error: rank 0, operation 2 (line 2): 3 messages to rank 1 with tag 1, 2 receives can take them",
-        ],
+        &["error: rank 0, operation 2 (line 2): 3 messages to rank 1 with tag 1, 2 receives can \
+             take them"],
     );
     // No message has tag 4; one comes from rank 0 where two receives wait for any tag.
     expect_ranks(
@@ -85,8 +87,10 @@ fn wildcard_receives_take_no_more_than_there_are() {
             "recv 1b from -1 tag 4 recv 1b from 0 tag -1 recv 1b from 0 tag -1",
         ],
         &[
-            "error: rank 1, operation 0 (line 3): 1 receive from any rank with tag 4, 0 messages can reach them",
-            "error: rank 1, operation 2 (line 3): 2 receives from rank 0 with any tag, 1 message can reach them",
+            "error: rank 1, operation 0 (line 3): 1 receive from any rank with tag 4, 0 messages \
+             can reach them",
+            "error: rank 1, operation 2 (line 3): 2 receives from rank 0 with any tag, 1 message \
+             can reach them",
         ],
     );
 }
@@ -97,26 +101,26 @@ fn wildcard_receives_take_no_more_than_there_are() {
 fn totals_show_what_single_channels_do_not() {
     expect_ranks(
         &["send 1b to 1 tag 1 send 1b to 1 tag 2", "recv 1b from 0 tag -1"],
-        &[
-            "error: rank 1: 2 messages to this rank and 1 receive: at least 1 message cannot be matched",
-        ],
+        &["error: rank 1: 2 messages to this rank and 1 receive: at least 1 message cannot be \
+             matched"],
     );
     expect_ranks(
         &["send 1b to 1 tag 1", "recv 1b from 0 tag 1 recv 1b from 0 tag -1"],
-        &[
-            "error: rank 1: 1 message to this rank and 2 receives: at least 1 receive cannot be matched",
-        ],
+        &["error: rank 1: 1 message to this rank and 2 receives: at least 1 receive cannot be \
+             matched"],
     );
     // Tag 1: two of three are certainly left. Of the other two tags, one is.
     expect_ranks(
         &[
-            "send 1b to 1 tag 1 send 1b to 1 tag 1 send 1b to 1 tag 1 send 1b to 1 tag 2 send 1b to 1 tag 3",
+            "send 1b to 1 tag 1 send 1b to 1 tag 1 send 1b to 1 tag 1 send 1b to 1 tag 2 send 1b \
+             to 1 tag 3",
             "recv 1b from 0 tag -1",
         ],
         &[
-            "error: rank 0, operation 1 (line 2): 3 messages to rank 1 with tag 1, 1 receive can take them",
-            "error: rank 1: 5 messages to this rank and 1 receive: at least 2 messages cannot be matched, \
-             besides those reported",
+            "error: rank 0, operation 1 (line 2): 3 messages to rank 1 with tag 1, 1 receive can \
+             take them",
+            "error: rank 1: 5 messages to this rank and 1 receive: at least 2 messages cannot be \
+             matched, besides those reported",
         ],
     );
 }
@@ -125,15 +129,16 @@ fn totals_show_what_single_channels_do_not() {
 fn messages_of_any_tag() {
     expect_ranks(
         &["send 1b to 1 tag -1", "recv 1b from 0 tag 9"],
-        &[
-            "warning: rank 0, operation 0 (line 2): a message with tag -1, which every receive takes",
-        ],
+        &["warning: rank 0, operation 0 (line 2): a message with tag -1, which every receive \
+             takes"],
     );
     expect_ranks(
         &["send 1b to 1 tag -1 send 1b to 1 tag -1", "recv 1b from 0 tag 9"],
         &[
-            "warning: rank 0, operation 0 (line 2): 2 messages with tag -1, which every receive takes, this one first",
-            "error: rank 0, operation 1 (line 2): 2 messages to rank 1 with tag -1, 1 receive can take them",
+            "warning: rank 0, operation 0 (line 2): 2 messages with tag -1, which every receive \
+             takes, this one first",
+            "error: rank 0, operation 1 (line 2): 2 messages to rank 1 with tag -1, 1 receive can \
+             take them",
         ],
     );
 }
@@ -146,8 +151,10 @@ fn sizes_that_differ() {
             "recv 10b from 0 recv 19b from 0 recv 40b from 0",
         ],
         &[
-            "error: rank 1, operation 1 (line 3): receives 19 B, but the message from rank 0, operation 1, has 20 B",
-            "note: rank 1, operation 2 (line 3): receives 40 B, but the message from rank 0, operation 2, has 30 B",
+            "error: rank 1, operation 1 (line 3): receives 19 B, but the message from rank 0, \
+             operation 1, has 20 B",
+            "note: rank 1, operation 2 (line 3): receives 40 B, but the message from rank 0, \
+             operation 2, has 30 B",
         ],
     );
     // Which message the receive takes is not certain.
@@ -164,10 +171,8 @@ fn sizes_that_differ() {
 fn races_between_senders() {
     expect_ranks(
         &["send 1b to 2", "send 1b to 2", "recv 1b from -1 recv 1b from -1"],
-        &[
-            "warning: rank 2, operation 0 (line 4): 2 receives from any rank with tag 0 may take messages of \
-           several senders, whichever comes first",
-        ],
+        &["warning: rank 2, operation 0 (line 4): 2 receives from any rank with tag 0 may take \
+             messages of several senders, whichever comes first"],
     );
     // Only one sender uses the tag.
     expect_ranks(
@@ -180,10 +185,8 @@ fn races_between_senders() {
             "send 1b to 2 tag 2",
             "recv 1b from -1 tag -1 recv 1b from -1 tag -1",
         ],
-        &[
-            "warning: rank 2, operation 0 (line 4): 2 receives from any rank with any tag may take messages of \
-           several senders, whichever comes first",
-        ],
+        &["warning: rank 2, operation 0 (line 4): 2 receives from any rank with any tag may take \
+             messages of several senders, whichever comes first"],
     );
 }
 
@@ -191,24 +194,20 @@ fn races_between_senders() {
 fn cycles() {
     expect_ranks(
         &["a: calc 1 a requires a"],
-        &[
-            "error: rank 0, operation 0 (line 2): the operation waits for itself; 1 operation can never start",
-        ],
+        &["error: rank 0, operation 0 (line 2): the operation waits for itself; 1 operation can \
+             never start"],
     );
     expect_ranks(
         &["a: calc 1 a requires a b: calc 2 b requires a"],
-        &[
-            "error: rank 0, operation 0 (line 2): the operation waits for itself; 2 operations can never start",
-        ],
+        &["error: rank 0, operation 0 (line 2): the operation waits for itself; 2 operations can \
+             never start"],
     );
     // 1 waits for 3, 3 for 2, 2 for 1; 4 waits for 3; 0 is free.
     expect(
         "num_ranks 1\nrank 0 {\ncalc 1\nb: calc 2\nc: calc 3\nd: calc 4\ne: calc 5\n\
          b requires d\nd irequires c\nc requires b\ne requires d\n}",
-        &[
-            "error: rank 0, operation 1 (line 4): operations 1, 3, 2 wait each for the next, the last for the \
-           first; 4 operations can never start",
-        ],
+        &["error: rank 0, operation 1 (line 4): operations 1, 3, 2 wait each for the next, the \
+             last for the first; 4 operations can never start"],
     );
     let ops = (0..12).map(|op| format!("x{op}: calc 1 ")).collect::<Vec<_>>().concat();
     let lines = (0..12)
@@ -217,10 +216,8 @@ fn cycles() {
         .concat();
     expect_ranks(
         &[&format!("{ops}{lines}")],
-        &[
-            "error: rank 0, operation 0 (line 2): 12 operations wait each for the next, the last for the first \
-           (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …); 12 operations can never start",
-        ],
+        &["error: rank 0, operation 0 (line 2): 12 operations wait each for the next, the last \
+             for the first (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …); 12 operations can never start"],
     );
 }
 

@@ -25,13 +25,15 @@ fn check_line(line: &str, expect: &str) {
 
 #[test]
 fn header() {
-    let missing = "1:1: error: `num_ranks` is missing (begin the file with `num_ranks` and the number of ranks)";
+    let missing = "1:1: error: `num_ranks` is missing (begin the file with `num_ranks` and the \
+                   number of ranks)";
     check("", &[missing]);
     check("rank 0 { send 1b to 5 }", &[missing]);
     check(
         "nun_ranks 1\nrank 0 {\n}",
         &[
-            "1:1: error: expected `num_ranks` or `rank`, found `nun_ranks` (did you mean `num_ranks`?)",
+            "1:1: error: expected `num_ranks` or `rank`, found `nun_ranks` (did you mean \
+             `num_ranks`?)",
             missing,
         ],
     );
@@ -52,16 +54,14 @@ fn header() {
     check("num_ranks 1 foo rank 0 {}", &["1:13: error: expected the end of the line, found `foo`"]);
     check(
         "num_ranks 4000000000 rank 3999999999 { }",
-        &[
-            "1:1: error: num_ranks is 4000000000, but 3999999999 ranks have no block (at most 65536 ranks may have no block)",
-        ],
+        &["1:1: error: num_ranks is 4000000000, but 3999999999 ranks have no block (at most \
+             65536 ranks may have no block)"],
     );
     // Rank 69999 lies beyond what the text can hold, and has a block all the same.
     check(
         "num_ranks 70000\nrank 69999 {\ncalc 5\n}\n",
-        &[
-            "1:1: error: num_ranks is 70000, but 69999 ranks have no block (at most 65536 ranks may have no block)",
-        ],
+        &["1:1: error: num_ranks is 70000, but 69999 ranks have no block (at most 65536 ranks \
+             may have no block)"],
     );
 }
 
@@ -77,7 +77,8 @@ fn a_text_that_is_no_goal_is_one_error() {
         &[
             "1:1: error: expected `num_ranks` or `rank`, found `x`",
             &missing,
-            "2:1: error: expected `num_ranks` or `rank`, found `l1` (operations stand inside `rank N { … }`)",
+            "2:1: error: expected `num_ranks` or `rank`, found `l1` (operations stand inside `rank \
+             N { … }`)",
         ],
     );
 }
@@ -134,7 +135,8 @@ fn unknown_words() {
     );
     check_line(
         "SEND 10b to 1",
-        "1: expected `send`, `recv`, `calc` or a label and `:`, found `SEND` (did you mean `send`?)",
+        "1: expected `send`, `recv`, `calc` or a label and `:`, found `SEND` (did you mean \
+         `send`?)",
     );
     check_line(
         "l1 calc 5",
@@ -142,7 +144,8 @@ fn unknown_words() {
     );
     check_line(
         "l1 reqires l2",
-        "4: expected `:`, `requires` or `irequires` behind label `l1`, found `reqires` (did you mean `requires`?)",
+        "4: expected `:`, `requires` or `irequires` behind label `l1`, found `reqires` (did you \
+         mean `requires`?)",
     );
     check_line(
         "l1",
@@ -226,7 +229,8 @@ fn messages() {
     check_line("send 1b to 1 tag 1 tag 2", "20: `tag` is given a second time");
     check_line(
         "send 1b to 1 tga 1",
-        "14: expected `tag`, `cpu`, `nic` or the end of the statement, found `tga` (did you mean `tag`?)",
+        "14: expected `tag`, `cpu`, `nic` or the end of the statement, found `tga` (did you mean \
+         `tag`?)",
     );
 }
 
@@ -256,7 +260,8 @@ fn labels_and_dependencies() {
 #[test]
 fn all_mistakes_are_reported_in_the_order_of_the_text() {
     check(
-        "num_ranks 2\nrank 0 {\nl1: calc x\nl2 requires l9\nl2: sned 1b to 1\n}\nrank 2 { send 1b to 7 }\nfoo\n",
+        "num_ranks 2\nrank 0 {\nl1: calc x\nl2 requires l9\nl2: sned 1b to 1\n}\n\
+         rank 2 { send 1b to 7 }\nfoo\n",
         &[
             "3:10: error: expected a duration, found `x`",
             "4:13: error: label `l9` is not defined in this rank (did you mean `l1`?)",

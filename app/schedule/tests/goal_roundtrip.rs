@@ -76,12 +76,20 @@ fn op() -> impl Strategy<Value = Op> {
 
 prop_compose! {
     fn rank()(ops in prop::collection::vec(op(), 0..12))
-        (lines in prop::collection::vec((any::<u32>(), any::<u32>(), any::<bool>()), 0..24), ops in Just(ops))
+        (
+            lines in prop::collection::vec((any::<u32>(), any::<u32>(), any::<bool>()), 0..24),
+            ops in Just(ops)
+        )
         -> (Vec<Op>, Vec<(u32, u32, Edge)>) {
         let count = ops.len() as u32;
         let edge = |started| if started { Edge::Started } else { Edge::Done };
         let lines = lines.into_iter().filter(|_| count > 0);
-        (ops, lines.map(|(after, before, started)| (after % count, before % count, edge(started))).collect())
+        (
+            ops,
+            lines.map(
+                |(after, before, started)| (after % count, before % count, edge(started))
+            ).collect()
+        )
     }
 }
 

@@ -59,8 +59,10 @@ fn operations_of_the_published_grammar() {
 #[test]
 fn spaces_that_the_published_grammar_allows() {
     check(
-        "num_ranks 2\r\n\r\nrank 0{\r\na:send 10 b to 1\t \r\nb :recv 10bfrom1tag2cpu3nic4\r\n}\r\n\r\nrank 1 {}",
-        "num_ranks 2\n\nrank 0 {\nl1: send 10b to 1\nl2: recv 10b from 1 tag 2 cpu 3 nic 4\n}\n\nrank 1 {\n}\n",
+        "num_ranks 2\r\n\r\nrank 0{\r\na:send 10 b to 1\t \r\nb :recv 10bfrom1tag2cpu3nic4\r\n}\r\n\
+         \r\nrank 1 {}",
+        "num_ranks 2\n\nrank 0 {\nl1: send 10b to 1\nl2: recv 10b from 1 tag 2 cpu 3 nic 4\n}\n\n\
+         rank 1 {\n}\n",
     );
 }
 
@@ -69,7 +71,8 @@ fn labels_may_contain_keywords_and_most_may_be_keywords() {
     check_rank(
         "send1: calc 1\nrank2: calc 2\ntag: calc 3 cpu 1\ncpu: calc 4\nb: calc 5\n\
          cpu requires send1\nb requires tag",
-        "l1: calc 1\nl2: calc 2\nl3: calc 3 cpu 1\nl4: calc 4\nl4 requires l1\nl5: calc 5\nl5 requires l3",
+        "l1: calc 1\nl2: calc 2\nl3: calc 3 cpu 1\nl4: calc 4\nl4 requires l1\nl5: calc 5\n\
+         l5 requires l3",
     );
 }
 
@@ -81,7 +84,8 @@ fn operations_without_labels() {
 #[test]
 fn indentation_and_comments_anywhere_between_statements() {
     check_rank(
-        "\t // first\n  a: calc 1 // trailing { } l9\n  /* two\n lines */ b: calc 2 /* x */\n/**/b requires a/*y*/",
+        "\t // first\n  a: calc 1 // trailing { } l9\n  /* two\n lines */ b: calc 2 /* x */\n\
+         /**/b requires a/*y*/",
         "l1: calc 1\nl2: calc 2\nl2 requires l1",
     );
 }
@@ -99,16 +103,18 @@ fn a_byte_order_mark_is_passed() {
 #[test]
 fn several_statements_on_a_line() {
     check_rank(
-        "a: calc 1 b: calc 2 cpu 3 c: send 1b to 0 tag: calc 4 tag requires a b cpu: calc 5 cpu requires tag",
-        "l1: calc 1\nl2: calc 2 cpu 3\nl3: send 1b to 0\nl4: calc 4\nl4 requires l1\nl4 requires l2\n\
-         l5: calc 5\nl5 requires l4",
+        "a: calc 1 b: calc 2 cpu 3 c: send 1b to 0 tag: calc 4 tag requires a b cpu: calc 5 cpu \
+         requires tag",
+        "l1: calc 1\nl2: calc 2 cpu 3\nl3: send 1b to 0\nl4: calc 4\nl4 requires l1\n\
+         l4 requires l2\nl5: calc 5\nl5 requires l4",
     );
 }
 
 #[test]
 fn labels_used_before_they_are_defined() {
     check_rank(
-        "first requires second\nfirst: calc 1\nthird irequires third2\nsecond: calc 2\nthird: calc 3\nthird2: calc 4",
+        "first requires second\nfirst: calc 1\nthird irequires third2\nsecond: calc 2\n\
+         third: calc 3\nthird2: calc 4",
         "l1: calc 1\nl2: calc 2\nl1 requires l2\nl3: calc 3\nl4: calc 4\nl3 irequires l4",
     );
 }
@@ -157,7 +163,8 @@ fn dependents(image: &Image, op: u32, edge: Edge) -> Vec<u32> {
 fn ranks_in_any_order() {
     check(
         "rank 2 {\ncalc 2\n}\nnum_ranks 3\nrank 0 {\ncalc 0\n}\nrank 1 {\ncalc 1\n}",
-        "num_ranks 3\n\nrank 0 {\nl1: calc 0\n}\n\nrank 1 {\nl1: calc 1\n}\n\nrank 2 {\nl1: calc 2\n}\n",
+        "num_ranks 3\n\nrank 0 {\nl1: calc 0\n}\n\nrank 1 {\nl1: calc 1\n}\n\nrank 2 {\n\
+         l1: calc 2\n}\n",
     );
 }
 
@@ -191,7 +198,8 @@ fn not_too_many_ranks_are_missing() {
     let (image, _) = read(&text(65_537));
     assert_eq!((image.ranks(), image.op(65_536, 0).size), (65_537, 3));
     let errors = Image::from_text(text(65_538).as_bytes()).unwrap_err();
-    let expect = "1:1: error: num_ranks is 65538, but 65537 ranks have no block (at most 65536 ranks may have no block)";
+    let expect = "1:1: error: num_ranks is 65538, but 65537 ranks have no block (at most 65536 \
+                  ranks may have no block)";
     assert_eq!(errors[0].to_string(), expect);
 }
 
@@ -216,8 +224,8 @@ fn labels_numbered_out_of_step() {
     check_rank(
         "l5: calc 1\nx: calc 2\nl7: calc 3\nl6: calc 4\nl05: calc 5\n\
          l5 requires l7, l6 , l05\nx requires l5",
-        "l1: calc 1\nl2: calc 2\nl2 requires l1\nl3: calc 3\nl1 requires l3\nl4: calc 4\nl1 requires l4\n\
-         l5: calc 5\nl1 requires l5",
+        "l1: calc 1\nl2: calc 2\nl2 requires l1\nl3: calc 3\nl1 requires l3\nl4: calc 4\n\
+         l1 requires l4\nl5: calc 5\nl1 requires l5",
     );
     // l3 by name on operation 1, so that the number found for operation 2 is taken already.
     check_rank(
@@ -229,7 +237,8 @@ fn labels_numbered_out_of_step() {
 #[test]
 fn labels_belong_to_their_rank() {
     check(
-        "num_ranks 2\nrank 0 {\na: calc 1\nb: calc 2\n}\nrank 1 {\nb: calc 3\na: calc 4\nb requires a\n}",
+        "num_ranks 2\nrank 0 {\na: calc 1\nb: calc 2\n}\nrank 1 {\nb: calc 3\na: calc 4\n\
+         b requires a\n}",
         "num_ranks 2\n\nrank 0 {\nl1: calc 1\nl2: calc 2\n}\n\n\
          rank 1 {\nl1: calc 3\nl2: calc 4\nl1 requires l2\n}\n",
     );
@@ -240,8 +249,8 @@ fn labels_belong_to_their_rank() {
 #[test]
 fn roots_come_in_runs() {
     let (image, _) = read(
-        "num_ranks 1\nrank 0 {\nsend 1b to 0\nrecv 1b from 0\nsend 1b to 0\nrecv 1b from 0\nsend 1b to 0\n\
-         recv 1b from 0\ncalc 1 cpu 1\nw: calc 1\nw requires w\nsend 1b to 0\n}",
+        "num_ranks 1\nrank 0 {\nsend 1b to 0\nrecv 1b from 0\nsend 1b to 0\nrecv 1b from 0\n\
+         send 1b to 0\nrecv 1b from 0\ncalc 1 cpu 1\nw: calc 1\nw requires w\nsend 1b to 0\n}",
     );
     let mut runs = Vec::new();
     image.roots(0, &mut |run| runs.push(run));

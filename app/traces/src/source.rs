@@ -48,10 +48,12 @@ pub enum OpenError {
         error: io::Error,
     },
     /// No file or folder has this name, and no rank files start with it.
-    #[error("{}: no traces: neither a folder, nor an index, nor the beginning of the names of one file per rank", .0.display())]
+    #[error("{}: no traces: neither a folder, nor an index, nor the beginning of the names of one \
+             file per rank", .0.display())]
     Missing(PathBuf),
     /// A folder holds no traces.
-    #[error("{}: no traces in this folder: there is no file whose name ends in the number of a rank", .0.display())]
+    #[error("{}: no traces in this folder: there is no file whose name ends in the number of a \
+             rank", .0.display())]
     Empty(PathBuf),
     /// Ranks are missing.
     #[error("{}: no trace of rank {rank}, but one of rank {next}", folder.display())]
@@ -368,7 +370,9 @@ impl Stream {
 
     /// Returns whether the run was simulated.
     pub fn is_simulated(&self) -> bool {
-        matches!(&self.input, Input::Heddle(reader) if reader.header().unit == format::Unit::Picosecond)
+        matches!(
+            &self.input, Input::Heddle(reader) if reader.header().unit == format::Unit::Picosecond
+        )
     }
 
     /// Returns what the rank did between the last two calls, if the trace tells amounts; otherwise

@@ -210,8 +210,8 @@ fn communicators_made_of_two_groups() {
 
 /// Local communicator and leader, common one, other leader, tag, the new one. The leaders tell each
 /// other 8 bytes of the communicator and 4 for each member. Rank 2 hears at 3 who is in the other
-/// group, and rank 0 at 4 who is in its own; it meets rank 1, which waits since 2, by a message each,
-/// at 5.
+/// group, and rank 0 at 4 who is in its own; it meets rank 1, which waits since 2, by a message
+/// each, at 5.
 #[test]
 fn two_groups_get_a_communicator() {
     let made = |local, other| vec![local, 0, 0, other, 9, 7];
@@ -434,7 +434,8 @@ fn functions_outside_the_table() {
     let one = |name: &'static str| run("outside", &[program(vec![(name, 1, 2, vec![])], 3)], &[]);
     for name in ["MPI_Psend_init", "MPI_Pready_list", "MPI_Parrived"] {
         let expected = format!(
-            "rank-0.hdl: call 2: {name} on rank 0: partitioned communication has no place in a schedule"
+            "rank-0.hdl: call 2: {name} on rank 0: partitioned communication has no place in a \
+             schedule"
         );
         assert!(errors(&one(name)).contains(&expected), "{}", errors(&one(name)));
     }

@@ -28,7 +28,8 @@ fn ops(traces: &Traces, rank: u32) -> Vec<(Kind, u32, u64)> {
 #[test]
 fn padded_names_and_any_source_of_mpich() {
     let recv = "MPI_Init:-:1:2:10\nMPI_Irecv:12:64:4:1,4,4:-2:-1:9,0,2:500:13\n\
-                MPI_Irecv:14:64:4:1,4,4:1:7:9,0,2:504:14\nMPI_Waitall:15:2:500:0:20\nMPI_Finalize:25:-\n";
+                MPI_Irecv:14:64:4:1,4,4:1:7:9,0,2:504:14\nMPI_Waitall:15:2:500:0:20\n\
+                MPI_Finalize:25:-\n";
     let send = "MPI_Init:-:1:2:10\nMPI_Send:12:64:4:1,4,4:0:3:9,1,2:13\n\
                 MPI_Send:13:64:4:1,4,4:0:7:9,1,2:13\nMPI_Finalize:25:-\n";
     let path = folder("padded", &[("t-00.txt", recv), ("t-01.txt", send)]);
@@ -83,7 +84,8 @@ fn time_independent_traces() {
     let rank = |me: u32| {
         let message = if me == 0 { "0 Ssend 1 5 10 1" } else { "1 recv 0 5 10 1" };
         format!(
-            "{me} init\n{me} compute 2e6\n{message}\n{me} iallreduce 4 1e3 0\n{me} waitall 1\n{me} finalize\n"
+            "{me} init\n{me} compute 2e6\n{message}\n{me} iallreduce 4 1e3 0\n{me} waitall 1\n\
+             {me} finalize\n"
         )
     };
     let path =
@@ -232,8 +234,8 @@ fn sleep_is_not_scaled() {
     assert_eq!(ops, [&[(8, false), (2 * ms, false), (3 * ms, true)], &end[..]].concat());
     let places: Vec<_> = compiled.marks[0].iter().map(|mark| (mark.first, mark.before)).collect();
     assert_eq!(places, [(2, 1), (4, 3)]);
-    // The send waits for the computation, that for the sleep; the computation before the end for its
-    // sleep, which waits for the send's start; the end for that computation and for the send.
+    // The send waits for the computation, that for the sleep; the computation before the end for
+    // its sleep, which waits for the send's start; the end for that computation and for the send.
     let waits: Vec<_> = (0..image.ops(0)).map(|op| image.dependencies(0, op)).collect();
     assert_eq!(waits, [1, 1, 0, 1, 1, 2]);
 }
@@ -267,15 +269,17 @@ fn amounts_beyond_the_range_of_time_at_the_speed_of_the_trace() {
 /// and no process are read.
 #[test]
 fn negative_amounts_are_mistakes() {
-    let text = "0 init\n0 send 0 0 -10 6\n0 compute -5\n0 sleep -1\n0 isend 0 -3 1\n0 bcast -1\n0 gatherv 1 -2\n\
-                0 allreduce 1 -1\n0 recv -555 -444 8\n0 send -666 -444 8\n0 finalize\n";
+    let text = "0 init\n0 send 0 0 -10 6\n0 compute -5\n0 sleep -1\n0 isend 0 -3 1\n0 bcast -1\n\
+                0 gatherv 1 -2\n0 allreduce 1 -1\n0 recv -555 -444 8\n0 send -666 -444 8\n\
+                0 finalize\n";
     let error = error_of(&one_file("ti-negative", text));
     for place in ["2:12", "3:11", "4:9", "5:11", "6:9", "7:13", "8:15"] {
         assert!(error.contains(&format!("a.txt:{place}\n")), "{place}: {error}");
     }
     assert_eq!(error.matches("it is negative").count(), 7, "{error}");
-    let text = "MPI_Init:-:1:2:10\nMPI_Send:12:64:-10:1,4,4:0:3:9,0,1:13\nMPI_Send:13:64:1:1,4,4:0:-5:9,0,1:14\n\
-                MPI_Irecv:14:64:1:1,4,4:-2:-1:9,0,1:500:15\nMPI_Irecv:15:64:1:1,4,4:0:-7:9,0,1:508:16\n\
+    let text = "MPI_Init:-:1:2:10\nMPI_Send:12:64:-10:1,4,4:0:3:9,0,1:13\n\
+                MPI_Send:13:64:1:1,4,4:0:-5:9,0,1:14\nMPI_Irecv:14:64:1:1,4,4:-2:-1:9,0,1:500:15\n\
+                MPI_Irecv:15:64:1:1,4,4:0:-7:9,0,1:508:16\n\
                 MPI_Bcast:17:64:-1:1,4,4:0:9,0,1:18\nMPI_Finalize:25:-\n";
     let path = folder("negative", &[("t-0.txt", text)]);
     let error = error_of(&Traces::find(&path).unwrap());
@@ -416,8 +420,8 @@ fn what_smpi_records_is_read() {
         let wait = if me == 0 { "-333 -333" } else { "0 0" };
         let end = format!("{me} ibarrier\n{me} wait {wait} -779\n{me} test -333 -333 -779\n");
         let lines = if me == 0 {
-            "0 send -333 11 10 1\n0 ISsend 1 8 10 1\n0 wait 0 1 8\n0 Start 1 10 20 1\n0 wait 0 1 10\n\
-             0 Ssend 1 12 0 1\n"
+            "0 send -333 11 10 1\n0 ISsend 1 8 10 1\n0 wait 0 1 8\n0 Start 1 10 20 1\n\
+             0 wait 0 1 10\n0 Ssend 1 12 0 1\n"
                 .to_owned()
         } else {
             "1 irecv -333 -444 10 1\n1 wait -333 1 -444\n1 Start 1 10 20 1\n1 wait 0 1 10\n\
@@ -425,8 +429,9 @@ fn what_smpi_records_is_read() {
                 .to_owned()
         };
         let any = format!(
-            "{me} isend {other} 1 100 2\n{me} irecv {other} 1 100 2\n{me} waitAny 2\n{me} waitAny 2\n\
-             {me} isend {other} 2 100 2\n{me} irecv {other} 2 100 2\n{me} testall\n{me} waitall 2\n"
+            "{me} isend {other} 1 100 2\n{me} irecv {other} 1 100 2\n{me} waitAny 2\n\
+             {me} waitAny 2\n{me} isend {other} 2 100 2\n{me} irecv {other} 2 100 2\n{me} testall\n\
+             {me} waitall 2\n"
         );
         format!("{me} init\n{lines}{any}{end}{me} finalize\n")
     };

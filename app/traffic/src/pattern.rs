@@ -73,8 +73,9 @@ pub enum Pattern {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
     /// No such name.
-    #[error("there is no traffic `{name}`{}; the names are uniform, hot-spot, transpose, bit-reversal, \
-             bit-complement, shuffle, tornado, neighbour, sphere, incast, ring", meant(*.near))]
+    #[error("there is no traffic `{name}`{}; the names are uniform, hot-spot, transpose, \
+             bit-reversal, bit-complement, shuffle, tornado, neighbour, sphere, incast, \
+             ring", meant(*.near))]
     Unknown {
         /// The text that was given.
         name: String,
@@ -112,7 +113,8 @@ pub enum Misfit {
     Share(String),
     /// A sphere without a host.
     #[error(
-        "no host lies within {radius} links of host {host}; a radius of {enough} holds one for every host"
+        "no host lies within {radius} links of host {host}; a radius of {enough} holds one for \
+         every host"
     )]
     Sphere {
         /// Whose, by its number.

@@ -30,8 +30,8 @@ impl<M> Event<M> {
 /// A message between processes: plain data that may cross threads and machines.
 ///
 /// The executor calls [`Wire::encode`] and [`Wire::decode`] only where messages travel as bytes.
-/// `decode` must give back what `encode` wrote and consume exactly those bytes. [`Wire::urgent`] and
-/// [`Wire::passive`] are asked several times on a message's way and must always answer alike; a
+/// `decode` must give back what `encode` wrote and consume exactly those bytes. [`Wire::urgent`]
+/// and [`Wire::passive`] are asked several times on a message's way and must always answer alike; a
 /// message is one of them at most.
 pub trait Wire: Copy + Send + 'static {
     /// False for a type that stands for "no messages at all" and has no values.
@@ -50,8 +50,8 @@ pub trait Wire: Copy + Send + 'static {
         false
     }
 
-    /// True if the receiver only has to know of the message by the time at which it takes effect.
-    /// A passive message goes to [`Model::on_passive`], possibly before that time, and does not make
+    /// True if the receiver only has to know of the message by the time at which it takes effect. A
+    /// passive message goes to [`Model::on_passive`], possibly before that time, and does not make
     /// the receiver run.
     fn passive(&self) -> bool {
         false
@@ -138,11 +138,11 @@ pub trait Model: Sync {
         let _ = (id, process, stage);
     }
 
-    /// Returns the lookahead across workers: the least time between an event and any message that it
-    /// causes at a process of another worker, where `worker_of` gives the worker of each process.
-    /// Only a model in which nothing is ever urgent may have one. Workers of shared memory then wait
-    /// for the bounds that the others published one window earlier, not for the latest. `None` if
-    /// that is not wanted.
+    /// Returns the lookahead across workers: the least time between an event and any message that
+    /// it causes at a process of another worker, where `worker_of` gives the worker of each
+    /// process. Only a model in which nothing is ever urgent may have one. Workers of shared memory
+    /// then wait for the bounds that the others published one window earlier, not for the latest.
+    /// `None` if that is not wanted.
     fn lookahead_across(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
         let _ = worker_of;
         None

@@ -147,8 +147,8 @@ impl Bounds {
     }
 }
 
-/// The bounds that one worker has published last. Each has a cache line, and the one that is fetched
-/// with it, to itself, so that a writer does not disturb the readers of another.
+/// The bounds that one worker has published last. Each has a cache line, and the one that is
+/// fetched with it, to itself, so that a writer does not disturb the readers of another.
 #[repr(align(128))]
 struct PublishedBounds {
     /// The turn that these bounds are for, plus one; written last.
@@ -308,8 +308,8 @@ impl<M: Wire> Exchange<M> {
         })
     }
 
-    /// Takes what the others left for this worker before they published their bounds for a turn: `each`
-    /// gets a parcel and the worker's spare chunks.
+    /// Takes what the others left for this worker before they published their bounds for a turn:
+    /// `each` gets a parcel and the worker's spare chunks.
     pub fn collect(
         &self,
         turn: usize,

@@ -142,7 +142,8 @@ fn all_to_all(name: &str, platform: &Platform, ranks: u32, spread: bool) {
     let (events, flows, until) = run(&mut fluid, Time::ZERO);
     let spent = seconds() - start;
     println!(
-        "{name}: {flows} flows, {events} events until {until}: {spent:.4} s ({posted:.4} s of it to start them)"
+        "{name}: {flows} flows, {events} events until {until}: {spent:.4} s ({posted:.4} s of it \
+         to start them)"
     );
 }
 

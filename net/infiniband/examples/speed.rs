@@ -46,7 +46,8 @@ fn main() {
     });
     let flit_hops = (hops.sum::<u64>() * 34) as f64;
     println!(
-        "{hosts} hosts, {} packets until {last}: {:.1} million flit-hops in {seconds:.3} s, {:.1} million a second, {} signals",
+        "{hosts} hosts, {} packets until {last}: {:.1} million flit-hops in {seconds:.3} s, {:.1} \
+         million a second, {} signals",
         deliveries.len(),
         flit_hops / 1e6,
         flit_hops / 1e6 / seconds,

@@ -25,8 +25,8 @@ impl Infiniband {
         Self { fabric: fabric.into(), levels: Box::new([level]) }
     }
 
-    /// The same network, in which the messages of each host travel at these service levels. Those of
-    /// hosts behind the last one travel at that of the last one.
+    /// The same network, in which the messages of each host travel at these service levels. Those
+    /// of hosts behind the last one travel at that of the last one.
     #[must_use]
     pub fn with_levels(self, levels: Vec<u8>) -> Self {
         if levels.is_empty() { self } else { Self { levels: levels.into(), ..self } }

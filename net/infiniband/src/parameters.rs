@@ -85,7 +85,8 @@ pub enum Invalid {
     },
     /// A packet of no or too many flits.
     #[error(
-        "a packet of {mtu} bytes of payload and {header} of headers has {packet} flits; it must have 1 to 255, and a payload"
+        "a packet of {mtu} bytes of payload and {header} of headers has {packet} flits; it must \
+         have 1 to 255, and a payload"
     )]
     Packet {
         /// Payload.
@@ -113,7 +114,8 @@ pub enum Invalid {
     },
     /// Pauses that leave no time between them.
     #[error(
-        "a pause of {pause} every {period} leaves no time to receive, or the poll after it always falls into another"
+        "a pause of {pause} every {period} leaves no time to receive, or the poll after it always \
+         falls into another"
     )]
     Hiccups {
         /// Mean length.
@@ -123,7 +125,8 @@ pub enum Invalid {
     },
     /// A lane that no arbitration table serves.
     #[error(
-        "the route set uses {lanes} lanes, but lane {lane} has no weight in either arbitration table"
+        "the route set uses {lanes} lanes, but lane {lane} has no weight in either arbitration \
+         table"
     )]
     Unserved {
         /// Lanes in use.

@@ -13,17 +13,18 @@ use crate::{Harness, Mail, Network, Nic, Nowhere, Record, Transfer, Windowed};
 ///
 /// **Who calls when.** The [`Harness`] calls, always from the worker that owns the host. At one
 /// instant it hands over mail first ([`Endpoint::hear`], [`Endpoint::announced`]), then lets
-/// transfers enter that were posted for this instant, then lets the interface act, and then asks the
-/// endpoint to do what is due at this instant ([`Endpoint::work`]). Deliveries of the network
+/// transfers enter that were posted for this instant, then lets the interface act, and then asks
+/// the endpoint to do what is due at this instant ([`Endpoint::work`]). Deliveries of the network
 /// ([`Endpoint::delivered`]) come in between, as soon as they are known, which may be before their
 /// time. On a direct network a whole window is one call of [`Endpoint::run_direct`].
 ///
 /// **What may be assumed.** Calls for one host come in order of time. Everything that another host
 /// or device causes at this host before the end of the window is in the mail.
 ///
-/// **What is promised.** The endpoint sends mail that takes at least [`Endpoint::lookahead`], except
-/// for payloads that are [`Wire::urgent`]; it posts transfers at the present time or later; and what
-/// it does depends on its own state and on what it was told, never on the number of workers.
+/// **What is promised.** The endpoint sends mail that takes at least [`Endpoint::lookahead`],
+/// except for payloads that are [`Wire::urgent`]; it posts transfers at the present time or later;
+/// and what it does depends on its own state and on what it was told, never on the number of
+/// workers.
 pub trait Endpoint<N: Network>: Sync + Sized {
     /// The state of one host.
     type Host: Send;
@@ -41,8 +42,8 @@ pub trait Endpoint<N: Network>: Sync + Sized {
     /// The state of a host at the start.
     fn host(&self, host: HostId) -> Self::Host;
 
-    /// Whether nothing happens at a host unless mail reaches it. The state and the interface of such
-    /// a host are made only then.
+    /// Whether nothing happens at a host unless mail reaches it. The state and the interface of
+    /// such a host are made only then.
     fn is_idle(&self, host: HostId) -> bool {
         let _ = host;
         false
@@ -54,8 +55,8 @@ pub trait Endpoint<N: Network>: Sync + Sized {
     }
 
     /// The least time that mail between endpoints takes, for an endpoint of which nothing is ever
-    /// urgent: workers need not wait for each other at every window then. `None` if something may be
-    /// urgent.
+    /// urgent: workers need not wait for each other at every window then. `None` if something may
+    /// be urgent.
     fn mail_delay(&self, network: &N) -> Option<Time> {
         let _ = network;
         None
@@ -195,7 +196,8 @@ pub struct Site<'t, N: Network, E: Endpoint<N>> {
 
 impl<N: Network, E: Endpoint<N>> Site<'_, N, E> {
     /// Lets a transfer enter the network at a time that may lie ahead. `event` identifies the mail
-    /// that brings its payload to the receiver: the sender, and its number among that sender's mail.
+    /// that brings its payload to the receiver: the sender, and its number among that sender's
+    /// mail.
     pub fn inject(
         &mut self,
         at: Time,

@@ -1,8 +1,8 @@
 //! The kernel's model of a network with endpoints at its hosts.
 //!
-//! It owns the interfaces and devices of the network, carries their signals, and brings what senders
-//! announce about transfers together with the deliveries of the network. Every run over a network
-//! goes through it; what sits at the hosts is an [`Endpoint`].
+//! It owns the interfaces and devices of the network, carries their signals, and brings what
+//! senders announce about transfers together with the deliveries of the network. Every run over a
+//! network goes through it; what sits at the hosts is an [`Endpoint`].
 //!
 //! Processes are numbered as devices are: hosts first, then switches.
 

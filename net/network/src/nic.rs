@@ -82,8 +82,8 @@ impl<N: Network, P: Wire> Nic<N, P> {
         }
     }
 
-    /// When a posted transfer enters or the interface acts of its own accord, whichever comes first;
-    /// at equal times, the transfer.
+    /// When a posted transfer enters or the interface acts of its own accord, whichever comes
+    /// first; at equal times, the transfer.
     #[inline]
     pub(crate) fn next(&self, network: &N) -> (Time, Due) {
         let Some(queues) = &self.queues else { return (Time::MAX, Due::Interface) };

@@ -77,8 +77,9 @@ impl FromStr for Rate {
         }
         let unknown = || {
             Fault::new(format!(
-                "there is no rate `{text}`; expected 1x, 2x, 4x, 8x or 12x of SDR, DDR, QDR, FDR10, \
-                 FDR, EDR, HDR, NDR or XDR, such as `4xDDR`, or a bandwidth, such as `100 Gb/s`"
+                "there is no rate `{text}`; expected 1x, 2x, 4x, 8x or 12x of SDR, DDR, QDR, \
+                 FDR10, FDR, EDR, HDR, NDR or XDR, such as `4xDDR`, or a bandwidth, such as `100 \
+                 Gb/s`"
             ))
         };
         let (width, name) = text.trim().split_once(['x', 'X']).ok_or_else(unknown)?;

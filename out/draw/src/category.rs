@@ -104,8 +104,8 @@ impl CategoryChart {
             // Writing to a string cannot fail.
             let _ = writeln!(
                 svg,
-                "<path d=\"M{left:.0} {at:.1}h{width:.0}\" stroke=\"#ddd\"/><text x=\"{:.0}\" y=\"{:.1}\" \
-                 text-anchor=\"end\" fill=\"#444\">{}</text>",
+                "<path d=\"M{left:.0} {at:.1}h{width:.0}\" stroke=\"#ddd\"/><text x=\"{:.0}\" \
+                 y=\"{:.1}\" text-anchor=\"end\" fill=\"#444\">{}</text>",
                 left - 6.0,
                 at + 4.0,
                 number(value)
@@ -143,8 +143,8 @@ impl CategoryChart {
 fn legend(index: usize, name: &str, colour: &str) -> String {
     let at = TOP + 14.0 + 18.0 * index as f64;
     format!(
-        "<rect x=\"{:.0}\" y=\"{:.0}\" width=\"12\" height=\"12\" fill=\"{colour}\"/>\
-         <text x=\"{:.0}\" y=\"{at:.0}\">{}</text>\n",
+        "<rect x=\"{:.0}\" y=\"{:.0}\" width=\"12\" height=\"12\" fill=\"{colour}\"/><text \
+         x=\"{:.0}\" y=\"{at:.0}\">{}</text>\n",
         WIDTH - RIGHT + 14.0,
         at - 10.0,
         WIDTH - RIGHT + 32.0,
@@ -201,8 +201,8 @@ mod tests {
         assert_eq!(svg.matches("<circle").count(), 2);
     }
 
-    /// 30 places are 17 wide, less than their names: these are turned, and as 14 / sin 40 degrees is
-    /// 22, every second one is shown.
+    /// 30 places are 17 wide, less than their names: these are turned, and as 14 / sin 40 degrees
+    /// is 22, every second one is shown.
     #[test]
     fn names_do_not_overlap() {
         let places: Vec<String> = (0..30).map(|n| format!("{n} KiB")).collect();

@@ -18,8 +18,8 @@ fn drawings_show_everything() {
     assert_eq!(counts, [8, 7, 16, 1]);
 }
 
-/// Each device has a symbol, but hosts are left out where there are more than 512 (M9); the ground is
-/// a box, too.
+/// Each device has a symbol, but hosts are left out where there are more than 512 (M9); the ground
+/// is a box, too.
 #[test]
 fn every_shape_has_places_for_its_devices() {
     for spec in

@@ -191,7 +191,9 @@ proptest! {
     /// The frame and all rows are as wide as the terminal, and neither axis nor rows are wider.
     #[test]
     fn every_row_has_the_same_width(
-        slices in prop::collection::vec((0..40_u32, 0..3_u8, activity(), 0..5000_u64, 0..5000_u64), 0..60),
+        slices in prop::collection::vec(
+            (0..40_u32, 0..3_u8, activity(), 0..5000_u64, 0..5000_u64), 0..60
+        ),
         finish in prop::collection::vec(0..10_000_u64, 1..40),
         width in 40..200_u16,
     ) {

@@ -172,10 +172,12 @@ fn one_message() {
             "track 2 in 1: thread [1, 1] rank 0",
             "2 begin 0 compute start_ps=0 end_ps=100000",
             "2 end 100",
-            "2 begin 100 send flow 1 start_ps=100000 end_ps=1600000 message=0 peer=1 bytes=10 tag=7",
+            "2 begin 100 send flow 1 start_ps=100000 end_ps=1600000 message=0 peer=1 bytes=10 \
+             tag=7",
             "2 end 1600",
             "track 3 in 1: thread [1, 2] rank 1",
-            "3 begin 4100 receive flow end 1 start_ps=4100000 end_ps=5654000 message=0 peer=0 bytes=10 tag=7",
+            "3 begin 4100 receive flow end 1 start_ps=4100000 end_ps=5654000 message=0 peer=0 \
+             bytes=10 tag=7",
             "3 end 5654",
         ]
     );

@@ -19,7 +19,8 @@ fn ranks_of_one_message() {
     assert_eq!(
         ranks(&outcome().ranks),
         "\
-rank,finish_ps,cpu_busy_ps,waiting_ps,blocked_ps,sent_messages,sent_bytes,received_messages,received_bytes
+rank,finish_ps,cpu_busy_ps,waiting_ps,blocked_ps,\
+sent_messages,sent_bytes,received_messages,received_bytes
 0,1600000,1600000,0,0,1,10,0,0
 1,5654000,1554000,4100000,0,0,0,1,10
 "

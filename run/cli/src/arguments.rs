@@ -114,7 +114,13 @@ Examples:
   heddle mpirun --check ./app";
 
 #[derive(Debug, Args)]
-#[command(version, after_help = format!("{MPIRUN_EXAMPLES}\n\nThe exit code is the program's; 3 if it can never finish, 124 after --timeout."))]
+#[command(
+    version,
+    after_help = format!(
+        "{MPIRUN_EXAMPLES}\n\n\
+         The exit code is the program's; 3 if it can never finish, 124 after --timeout."
+    )
+)]
 #[command(mut_arg("run.threads", |threads| threads.visible_alias("jobs")))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Mpirun {
@@ -344,7 +350,8 @@ const LADDER_EXAMPLES: &str = "\
 Examples:
   heddle ladder traces --machine machine.toml
   heddle ladder pattern:linear-alltoall --ranks 64 --size 64KiB --machine machine.toml
-  heddle ladder pattern:halo2d --ranks 64 --machine machine.toml --over workload.size=1KiB,16KiB,256KiB --plot halo.svg";
+  heddle ladder pattern:halo2d --ranks 64 --machine machine.toml --over \
+  workload.size=1KiB,16KiB,256KiB --plot halo.svg";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{LADDER_EXAMPLES}\n\n{EXIT_CODES}"))]

@@ -56,8 +56,9 @@ pub fn generate(arguments: &Generate) -> Result<(), Ending> {
     let is_full = ["pattern:", "collective:"].iter().any(|prefix| name.starts_with(prefix));
     if !is_full && name.contains(['.', '/']) {
         let message = format!(
-            "error: {name}: this is no pattern\n  help: heddle gen takes the name of a pattern, pattern:NAME or \
-             collective:NAME; heddle convert takes files"
+            "error: {name}: this is no pattern\n\
+             \x20 help: heddle gen takes the name of a pattern, pattern:NAME or collective:NAME; \
+             heddle convert takes files"
         );
         return Err(Ending::new(Exit::Usage, message));
     }

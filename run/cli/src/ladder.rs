@@ -248,12 +248,16 @@ fn as_json(value: &str, ladder: &Ladder) -> Value {
         let calls: Vec<_> = rung
             .calls
             .iter()
-            .map(|(name, spent)| json!({ "call": name, "count": spent.count, "time_ps": spent.time.ps() }))
+            .map(|(name, spent)| {
+                json!({ "call": name, "count": spent.count, "time_ps": spent.time.ps() })
+            })
             .collect();
         let links: Vec<_> = rung
             .links
             .iter()
-            .map(|link| json!({ "link": link.link, "bytes": link.bytes, "bandwidth": link.bandwidth }))
+            .map(|link| {
+                json!({ "link": link.link, "bytes": link.bytes, "bandwidth": link.bandwidth })
+            })
             .collect();
         json!({
             "model": rung.name,
@@ -273,8 +277,8 @@ fn as_json(value: &str, ladder: &Ladder) -> Value {
     json!({ "over": value, "rungs": rungs, "missing": missing })
 }
 
-/// The makespans of all models: relative to the finest if there are several ladders, unless they are
-/// to be absolute.
+/// The makespans of all models: relative to the finest if there are several ladders, unless they
+/// are to be absolute.
 fn plot(title: &str, climbed: &Climbed, absolute: bool) -> CategoryChart {
     let several = climbed.len() > 1;
     let y =

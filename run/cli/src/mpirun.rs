@@ -41,7 +41,8 @@ pub fn run(arguments: &Mpirun, make: Option<MakeRunner>) -> Result<u8, Ending> {
         return print(&configuration.to_string()).map(|()| Exit::Success as u8);
     }
     if arguments.tag_output && configuration.is_in_process() {
-        let message = "error: --tag-output cannot tell ranks apart that share a process (--in-process) and so its streams";
+        let message = "error: --tag-output cannot tell ranks apart that share a process \
+                       (--in-process) and so its streams";
         return Err(Ending::new(Exit::Usage, message));
     }
     program::begin(&configuration, make, arguments.quiet)?;

@@ -55,8 +55,8 @@ fn enter(configuration: &Configuration, quiet: bool) -> Result<Infallible, Endin
     };
     if std::env::var_os(launch::TRACES).is_some() {
         return Err(fail(
-            "heddle record cannot record ranks that share a process\n  \
-             help: without --in-process, it can; the simulated times are the same"
+            "heddle record cannot record ranks that share a process\n\
+             \x20 help: without --in-process, it can; the simulated times are the same"
                 .to_owned(),
         ));
     }
@@ -128,8 +128,8 @@ pub fn trusted(arguments: &Run, configuration: &Configuration) -> Result<(), End
     let starts = format!("{} starts {}", file.display(), starts.join(" and "));
     if data.uid() != rustix::process::geteuid().as_raw() && !arguments.trust {
         let message = format!(
-            "error: {starts}, and belongs to another user\n  \
-             help: if you trust that user and this program, add --trust"
+            "error: {starts}, and belongs to another user\n\
+             \x20 help: if you trust that user and this program, add --trust"
         );
         return Err(Ending::new(Exit::Input, message));
     }
@@ -182,14 +182,14 @@ impl Sleep {
 }
 
 /// Says whether a run waited for sleeping ranks: it took more than two seconds, a fifth of which at
-/// most was computed, while processors were idle for more than half of it. On a machine that is busy
-/// with other things, nobody can tell.
+/// most was computed, while processors were idle for more than half of it. On a machine that is
+/// busy with other things, nobody can tell.
 fn slept(spent: f64, computed: f64, idle: f64) -> bool {
     spent > 2.0 && computed < 0.2 * spent && idle > 0.5 * spent
 }
 
-/// Seconds that a processor was idle on average since the system started (proc(5), `/proc/stat`: the
-/// 4th and 5th number of `cpu`, for all processors).
+/// Seconds that a processor was idle on average since the system started (proc(5), `/proc/stat`:
+/// the 4th and 5th number of `cpu`, for all processors).
 fn idle_seconds(stat: &str) -> Option<f64> {
     let processors = stat.lines().filter(|line| line.starts_with("cpu")).count().checked_sub(1)?;
     let mut times = stat.lines().next()?.split_ascii_whitespace().skip(4).map(str::parse::<u64>);
@@ -215,7 +215,8 @@ pub fn complain_of_deadlock(report: &Report) {
     let Some(deadlock) = &report.summary.deadlock else { return };
     let ranks = plural(deadlock.ranks, "rank");
     complain(&format!(
-        "error: the program can never finish: a deadlock of {ranks}; without -q, the summary says where they wait"
+        "error: the program can never finish: a deadlock of {ranks}; without -q, the summary says \
+         where they wait"
     ));
 }
 

@@ -68,8 +68,8 @@ fn collect(folder: &Path) -> Result<(), Ending> {
     let count = launch::traces(folder).map_err(|error| fail(&error))?;
     if tails > 0 {
         complain(&format!(
-            "warning: {tails} of {count} ranks ended without MPI_Finalize; their last {calls} calls were \
-             taken from their buffers"
+            "warning: {tails} of {count} ranks ended without MPI_Finalize; their last {calls} \
+             calls were taken from their buffers"
         ));
     }
     Ok(())

@@ -209,9 +209,10 @@ fn as_table(
         count => format!(", {count} of them out of service"),
     };
     let mut text = format!(
-        "hosts            {}{out}\nswitches         {} with up to {} ports in use\nlinks            {} \
-         between switches, {} of hosts\ndiameter         {diameter}{sampled}\nmean             {:.3} \
-         hops{sampled}\nbisection        {}\nrouting          {name}, {lanes} lane{s}\n",
+        "hosts            {}{out}\nswitches         {} with up to {} ports in use\n\
+         links            {} between switches, {} of hosts\ndiameter         {diameter}{sampled}\n\
+         mean             {:.3} hops{sampled}\nbisection        {}\n\
+         routing          {name}, {lanes} lane{s}\n",
         metrics.hosts,
         metrics.switches,
         metrics.ports,
@@ -265,7 +266,10 @@ fn as_json(
     };
     let cycle = analysis.cycle.iter().flatten();
     let cycle: Vec<_> = cycle.map(|channel| channel_name(graph, *channel)).collect();
-    let hop = |(device, port, lane): &(String, u16, u8)| json!({ "device": device, "port": port, "lane": lane });
+    let hop = |hop: &(String, u16, u8)| {
+        let (device, port, lane) = hop;
+        json!({ "device": device, "port": port, "lane": lane })
+    };
     let ways: Vec<Value> = ways.iter().map(|way| way.hops.iter().map(hop).collect()).collect();
     // A sample without a cycle proves nothing.
     let free = match (&analysis.cycle, analysis.sample) {

@@ -41,7 +41,9 @@ fn show(format: Format, measured: &Measured, out: &mut impl Write) -> io::Result
         let (since, messages) = (Time::from_ps(deadlock.since), deadlock.messages);
         writeln!(
             out,
-            "\ndeadlock at a load of {load}: nothing moves after {since}, {messages} messages are stuck"
+            "\n\
+             deadlock at a load of {load}: nothing moves after {since}, {messages} messages are \
+             stuck"
         )?;
     }
     let Some(saturation) = &measured.saturation else { return Ok(()) };

@@ -29,13 +29,14 @@ l1: recv 8b from 1
     assert_eq!(ended.stdout, expected);
 }
 
-/// Recursive doubling among two ranks, each exchanges 9 B and combines 9 B at 2 ns: o 1500 + L 2500 +
-/// o 1500 + 8 G 48 + 18 = 5566 ns.
+/// Recursive doubling among two ranks, each exchanges 9 B and combines 9 B at 2 ns: o 1500 + L
+/// 2500 + o 1500 + 8 G 48 + 18 = 5566 ns.
 #[test]
 fn a_reduction_costs_time() {
     let folder = Folder::new("collective-run");
     let ended = folder.heddle(
-        "run collective:allreduce --algorithm rdb --ranks 2 --size 9B --reduce-cost 2ns/B --format json",
+        "run collective:allreduce --algorithm rdb --ranks 2 --size 9B --reduce-cost 2ns/B --format \
+         json",
     );
     let json = ended.json();
     assert_eq!(json["makespan_ps"], 5_566_000);
@@ -80,8 +81,9 @@ fn mistakes() {
     check(
         "pattern",
         "run pattern:gather --per-node 2",
-        "error: --per-node 2: `workload.per-node` is not used by this workload\n  \
-         help: the workload is a pattern; the setting belongs to a collective, traces or a program\n",
+        "error: --per-node 2: `workload.per-node` is not used by this workload\n\
+         \x20 help: the workload is a pattern; the setting belongs to a collective, traces or a \
+         program\n",
     );
 }
 
@@ -125,7 +127,8 @@ fn an_algorithm_for_traces() {
     };
     wrong(
         &format!("{traces} --allreduce rign --bcast binomail"),
-        "error: --bcast binomail: unknown algorithm \"binomail\" of bcast, did you mean \"binomial\"?",
+        "error: --bcast binomail: unknown algorithm \"binomail\" of bcast, did you mean \
+         \"binomial\"?",
     );
     wrong(
         &format!("{traces} --barrier automatic"),
@@ -139,9 +142,9 @@ fn an_algorithm_for_traces() {
     );
 }
 
-/// Nothing, `default` and `openmpi` are the same, and the summary names the algorithm and why it was
-/// taken; SMPI's choices have a name of their own. SMPI's allreduce is a reduction and a broadcast
-/// (chapter "Collective operations").
+/// Nothing, `default` and `openmpi` are the same, and the summary names the algorithm and why it
+/// was taken; SMPI's choices have a name of their own. SMPI's allreduce is a reduction and a
+/// broadcast (chapter "Collective operations").
 #[test]
 fn open_mpi_chooses_unless_told_otherwise() {
     let folder = Folder::new("collective-default");
@@ -169,8 +172,8 @@ fn open_mpi_chooses_unless_told_otherwise() {
 }
 
 /// A schedule that has no chance of fitting into memory is refused before it is made: everyone to
-/// everyone among a million ranks are 2 (10^6 - 1) steps of each, of 48 bytes, and 256 bytes a rank:
-/// 96 TB.
+/// everyone among a million ranks are 2 (10^6 - 1) steps of each, of 48 bytes, and 256 bytes a
+/// rank: 96 TB.
 #[test]
 fn too_large_for_the_memory() {
     let folder = Folder::new("collective-memory");

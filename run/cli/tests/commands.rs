@@ -40,7 +40,8 @@ fn run_a_schedule() {
     let folder = Folder::new("run-schedule");
     folder.write("app.goal", APP);
     let ended = folder.heddle(
-        "run app.goal --set loggops.L=2500ns --set loggops.o=1500ns --set loggops.G=6ns/B --format json --per-rank",
+        "run app.goal --set loggops.L=2500ns --set loggops.o=1500ns --set loggops.G=6ns/B --format \
+         json --per-rank",
     );
     let json = ended.json();
     assert_eq!(json["makespan_ps"], 5_654_000);
@@ -83,7 +84,10 @@ fn every_parameter_can_be_set() {
     // With S = 9 B the message is a large one, and with the sets for large messages
     // 100 + 1500 + 1000 + 1500 + 9 * 2 = 4118.
     let json = folder
-        .heddle("run app.goal --format json --set loggops.S=9B --set loggops.large.L=1us --set loggops.large.G=2ns/B")
+        .heddle(
+            "run app.goal --format json --set loggops.S=9B --set loggops.large.L=1us --set \
+                 loggops.large.G=2ns/B",
+        )
         .json();
     assert_eq!(json["makespan_ps"], 4_118_000);
 }
@@ -158,7 +162,11 @@ fn run_a_pattern() {
 #[test]
 fn run_an_experiment() {
     let folder = Folder::new("run-experiment");
-    folder.write("e.toml", "[workload]\nsource = \"pattern:gather\"\nranks = 2\nroot = 3\nsize = \"8 B\"\n[output]\ndirectory = \"out\"\n");
+    folder.write(
+        "e.toml",
+        "[workload]\nsource = \"pattern:gather\"\nranks = 2\nroot = 3\nsize = \"8 B\"\n[output]\n\
+                            directory = \"out\"\n",
+    );
     let json = folder.heddle("run e.toml --ranks 4 --format json").json();
     assert_eq!(json["makespan_ps"], 4_000_000 + 3 * 1_542_000);
     assert_eq!(
@@ -248,7 +256,8 @@ fn a_message_too_large_for_its_receive() {
     folder.write("t.goal", "num_ranks 2\nrank 0 { recv 5b from 1 }\nrank 1 { send 10b to 0 }\n");
     let ended = folder.heddle("run t.goal -o out");
     let expected = "\
-error: rank 0: operation 0 receives 5 bytes, but the message from rank 1 that it matches has 10 (MPI_ERR_TRUNCATE)
+error: rank 0: operation 0 receives 5 bytes, but the message from rank 1 that it matches has 10 \
+(MPI_ERR_TRUNCATE)
   at t.goal:2: rank 0 { recv 5b from 1 }
 ";
     assert_eq!((ended.code, ended.stderr.as_str()), (1, expected));

@@ -14,17 +14,19 @@ const TRACE: &str = "0 init\n0 compute 1e6\n0 finalize\n";
 /// A platform of two hosts that says this of SimGrid's configuration.
 fn platform(config: &str) -> String {
     format!(
-        "<platform version=\"4.1\">\n<config><prop id=\"network/crosstraffic\" value=\"{config}\"/></config>\n\
-         <cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-1\" speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\"/>\n\
-         </platform>\n"
+        "<platform version=\"4.1\">\n\
+         <config><prop id=\"network/crosstraffic\" value=\"{config}\"/></config>\n\
+         <cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-1\" speed=\"1Gf\" bw=\"1GBps\" \
+         lat=\"1us\"/>\n</platform>\n"
     )
 }
 
 /// A platform in TOML that says this of SimGrid's configuration.
 fn table(config: &str) -> String {
     format!(
-        "[platform.config]\n\"network/crosstraffic\" = {config}\n[platform.cluster]\nid = \"c\"\nprefix = \"h\"\n\
-         suffix = \"\"\nradical = \"0-1\"\nspeed = \"1 Gflop/s\"\nbw = \"1 GB/s\"\nlat = \"1 us\"\n"
+        "[platform.config]\n\"network/crosstraffic\" = {config}\n[platform.cluster]\nid = \"c\"\n\
+         prefix = \"h\"\nsuffix = \"\"\nradical = \"0-1\"\nspeed = \"1 Gflop/s\"\nbw = \"1 GB/s\"\n\
+         lat = \"1 us\"\n"
     )
 }
 

@@ -83,8 +83,8 @@ fn settings_of_a_ladder() {
     assert!(none.stderr.contains(expected), "{}", none.stderr);
 }
 
-/// Drawings in other forms are refused rather than written under a wrong name, and a plain name of a
-/// pattern or a collective is recognised.
+/// Drawings in other forms are refused rather than written under a wrong name, and a plain name of
+/// a pattern or a collective is recognised.
 #[test]
 fn names_that_mean_something_else() {
     let folder = Folder::new("first-names");

@@ -67,9 +67,9 @@ fn loopback() {
     assert!(time(keys) > time(""));
 }
 
-const MACHINE: &str = "[loggops]\nL = \"700 ns\"\no = \"400 ns\"\ng = \"200 ns\"\nG = \"0.08 ns/B\"\n\
-                       [network]\ntopology = \"fat-tree:levels=2,radix=4\"\npreset = \"infiniband-edr\"\n\
-                       [flow]\nos = \"0B:1us\"\n";
+const MACHINE: &str = "[loggops]\nL = \"700 ns\"\no = \"400 ns\"\ng = \"200 ns\"\n\
+                       G = \"0.08 ns/B\"\n[network]\ntopology = \"fat-tree:levels=2,radix=4\"\n\
+                       preset = \"infiniband-edr\"\n[flow]\nos = \"0B:1us\"\n";
 
 /// Of a machine with all tables, each model takes its own, and none complains of the others'.
 #[test]
@@ -77,7 +77,10 @@ fn the_ladder_runs_every_model() {
     let folder = Folder::new("ladder");
     fs::write(folder.path("m.toml"), MACHINE).expect("written");
     let json = folder
-        .heddle("ladder pattern:halo2d --ranks 8 --size 4KiB --compute 20us --machine m.toml --format json")
+        .heddle(
+            "ladder pattern:halo2d --ranks 8 --size 4KiB --compute 20us --machine m.toml \
+                 --format json",
+        )
         .json();
     let rungs = json["rungs"].as_array().expect("rungs");
     let names: Vec<_> = rungs.iter().map(|rung| rung["model"].as_str().expect("a name")).collect();
@@ -102,8 +105,8 @@ fn the_ladder_runs_every_model() {
         };
         let alone = folder
             .heddle(&format!(
-                "run pattern:halo2d --ranks 8 --size 4KiB --compute 20us --machine m.toml --network {network}{variant} \
-                 --format json"
+                "run pattern:halo2d --ranks 8 --size 4KiB --compute 20us --machine m.toml \
+                 --network {network}{variant} --format json"
             ))
             .json();
         assert_eq!(alone["makespan_ps"], makespan, "{rung}");
@@ -114,7 +117,8 @@ fn the_ladder_runs_every_model() {
 fn a_ladder_over_sizes_is_drawn() {
     let folder = Folder::new("ladder-over");
     fs::write(folder.path("m.toml"), MACHINE).expect("written");
-    let command = "ladder pattern:gather --ranks 8 --machine m.toml --over workload.size=1KiB,64KiB --plot p.svg";
+    let command = "ladder pattern:gather --ranks 8 --machine m.toml --over \
+                   workload.size=1KiB,64KiB --plot p.svg";
     let shown = folder.heddle(command);
     assert_eq!(shown.code, 0, "{}", shown.stderr);
     assert_eq!(shown.stdout.matches("flow, hybrid uses").count(), 6);
@@ -263,7 +267,8 @@ fn time_beyond_its_range_is_no_deadlock() {
     let folder = Folder::new("flow-overflow");
     folder.write(
         "big.goal",
-        "num_ranks 2\nrank 0 { send 300000000000000000b to 1 }\nrank 1 { recv 300000000000000000b from 0 }\n",
+        "num_ranks 2\nrank 0 { send 300000000000000000b to 1 }\n\
+         rank 1 { recv 300000000000000000b from 0 }\n",
     );
     folder.write("small.goal", "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 8b from 0 }\n");
     folder.write(
@@ -293,7 +298,10 @@ fn sleep_and_much_computation() {
             format!("id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-1\" speed=\"{speed}\"");
         folder.write(
             name,
-            &format!("<platform version=\"4.1\"><cluster {cluster} bw=\"1Gbps\" lat=\"1us\"/></platform>\n"),
+            &format!(
+                "<platform version=\"4.1\"><cluster {cluster} bw=\"1Gbps\" \
+                      lat=\"1us\"/></platform>\n"
+            ),
         );
     }
     let ends = |zero: &str, one: &str, more: &str| {
@@ -346,7 +354,8 @@ fn a_ladder_of_standard_input_and_one_that_stands_still() {
     folder.write("stuck.goal", "num_ranks 2\nrank 0 { recv 8b from 1 }\nrank 1 { calc 5 }\n");
     let shown = folder.heddle("ladder stuck.goal --machine m.toml");
     assert_eq!(shown.code, 3, "{}", shown.stderr);
-    let said = "no network: deadlock at 5 ns: 1 of 2 ranks can never finish\n  rank 0 waits in recv of 8 B from rank 1";
+    let said = "no network: deadlock at 5 ns: 1 of 2 ranks can never finish\n\
+                \x20 rank 0 waits in recv of 8 B from rank 1";
     assert!(shown.stdout.contains(said), "{}", shown.stdout);
     let json = folder.heddle("ladder stuck.goal --machine m.toml --format json");
     assert_eq!(json.code, 3);

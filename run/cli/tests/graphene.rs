@@ -86,8 +86,8 @@ fn an_alltoall_of_large_messages_needs_contention() {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/machines/graphene.xml");
     let time = |ranks: u32, variant: &str| {
         let command = format!(
-            "run pattern:pairwise-alltoall --ranks {ranks} --size 4MiB --machine {} --set flow.variant={variant} \
-             --format json",
+            "run pattern:pairwise-alltoall --ranks {ranks} --size 4MiB --machine {} --set \
+             flow.variant={variant} --format json",
             machine.display()
         );
         folder.heddle(&command).json()["makespan_ps"].as_f64().expect("a makespan")
@@ -130,7 +130,8 @@ fn cg(processes: u32) -> String {
             if with != me {
                 let _ = writeln!(
                     trace,
-                    "{me} irecv {with} {tag} {size} 6\n{me} send {with} {tag} {size} 6\n{me} wait {with} {me} {tag}"
+                    "{me} irecv {with} {tag} {size} 6\n{me} send {with} {tag} {size} 6\n\
+                     {me} wait {with} {me} {tag}"
                 );
             }
         };

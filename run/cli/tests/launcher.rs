@@ -43,8 +43,8 @@ fn comes_true(mut what: impl FnMut() -> bool) -> bool {
 fn the_command_is_killed_early() {
     let folder = Folder::new("killed-early");
     let program = compiled("pingpong");
-    let script = "(while [ ! -e go ]; do sleep 0.05; done; $PROGRAM 2> said; echo $? > code.part; mv code.part code) & \
-                  echo $$ > rank.part; mv rank.part rank; wait";
+    let script = "(while [ ! -e go ]; do sleep 0.05; done; $PROGRAM 2> said; echo $? > code.part; \
+                  mv code.part code) & echo $$ > rank.part; mv rank.part rank; wait";
     let mut child = Command::new(env!("CARGO_BIN_EXE_heddle"))
         .args(["mpirun", "-q", "sh", "-c", script])
         .current_dir(folder.path("."))
@@ -70,7 +70,8 @@ fn the_command_is_killed_early() {
 #[test]
 fn without_a_terminal() {
     let folder = Folder::new("nohup");
-    let script = "nohup $HEDDLE mpirun -q sh -c 'kill -HUP $PPID; sleep 0.3; $PROGRAM variables' 2> /dev/null";
+    let script = "nohup $HEDDLE mpirun -q sh -c 'kill -HUP $PPID; sleep 0.3; $PROGRAM variables' \
+                  2> /dev/null";
     let ran = shell(&folder, &compiled("manners"), script);
     assert!(ran.code == 0 && ran.stdout.starts_with("0 none "), "{ran:?}");
 }
@@ -81,7 +82,8 @@ fn without_a_terminal() {
 fn several_processes_of_a_rank() {
     let folder = Folder::new("several-processes");
     let program = compiled("manners");
-    let twice = "[ $PMI_RANK = 1 ] && { sleep 1; exec $PROGRAM print; }; $PROGRAM print & $PROGRAM print; a=$?; wait $!; exit $((a + $?))";
+    let twice = "[ $PMI_RANK = 1 ] && { sleep 1; exec $PROGRAM print; }; $PROGRAM print & $PROGRAM \
+                 print; a=$?; wait $!; exit $((a + $?))";
     for (ranks, script, message) in [
         (
             1,
@@ -113,9 +115,11 @@ fn paths_of_the_command_line() {
     for (number, how) in WAYS.iter().enumerate() {
         let options = format!("-q -n 2 --machine m.toml {how}");
         let script = format!(
-            "$HEDDLE mpirun {options} -o out{number} --tables computation --wdir sub $PROGRAM variables &&
+            "$HEDDLE mpirun {options} -o out{number} --tables computation --wdir sub $PROGRAM \
+             variables &&
              $HEDDLE mpirun {options} -o away{number} $PROGRAM away &&
-             $HEDDLE mpirun {options} --compute-time replayed --times out{number}/computation.csv --wdir sub $PROGRAM variables"
+             $HEDDLE mpirun {options} --compute-time replayed --times out{number}/computation.csv \
+             --wdir sub $PROGRAM variables"
         );
         let ran = shell(&folder, &compiled("manners"), &script);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{how}");
@@ -133,7 +137,8 @@ fn a_manifest_from_elsewhere() {
     let folder = Folder::new("manifest-elsewhere");
     fs::create_dir(folder.path("here")).expect("a folder");
     fs::copy(compiled("manners"), folder.path("here/program")).expect("a program");
-    let script = "cd here && $HEDDLE mpirun -q -n 2 --compute-time off -o ../out ./program variables && cd / &&
+    let script = "cd here && $HEDDLE mpirun -q -n 2 --compute-time off -o ../out ./program \
+                  variables && cd / &&
                   $HEDDLE run -q $OLDPWD/../out/manifest.json";
     let ran = shell(&folder, Path::new(""), script);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
@@ -203,7 +208,8 @@ fn files_that_are_too_large() {
         assert!(ran.stderr.contains("File too large"), "{command}: {ran:?}");
     }
     let program = compiled("manners");
-    let script = "$HEDDLE mpirun -q sh -c 'ulimit -f 1; head -c 9999 /dev/zero > large; kill -l $?; $PROGRAM x'";
+    let script = "$HEDDLE mpirun -q sh -c 'ulimit -f 1; head -c 9999 /dev/zero > large; kill -l \
+                  $?; $PROGRAM x'";
     let ran = shell(&folder, &program, script);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "XFSZ\n"), "{}", ran.stderr);
 }

@@ -477,8 +477,8 @@ fn sends_that_are_withdrawn() {
 #[test]
 fn accesses_take_their_time() {
     let program = compiled("one_sided_times");
-    let settings = "-q -n 2 --set loggops.L=1000ns --set loggops.o=100ns --set loggops.g=0ns --set loggops.G=0ns/B \
-                    --set loggops.O=0ns/B --set live.clock=0ns --set live.poll=0ns";
+    let settings = "-q -n 2 --set loggops.L=1000ns --set loggops.o=100ns --set loggops.g=0ns --set \
+                    loggops.G=0ns/B --set loggops.O=0ns/B --set live.clock=0ns --set live.poll=0ns";
     let cases = [("put", 2400), ("get", 2400), ("ssend", 2400), ("fence", 3600), ("group", 4800)];
     for (what, time) in cases {
         let ended = mpirun(settings, &program, what);

@@ -198,7 +198,8 @@ error: m.json: unknown key `loggops.Z`
         (
             "{\"heddle\":\"0.1.0\",\"experiment\":{\"loggops.L\":1,\"run.seed\":-1},\"inputs\":[]}",
             "\
-error: m.json: `loggops.L`: a bare number has no unit: write \"1 ns\" (units of time: ps, ns, us, ms, s, min, h)
+error: m.json: `loggops.L`: a bare number has no unit: write \"1 ns\" (units of time: ps, ns, us, \
+ms, s, min, h)
 error: m.json: `run.seed`: expected a whole number, at least 0, found -1
 ",
         ),
@@ -209,7 +210,8 @@ error: m.json: `run.seed`: expected a whole number, at least 0, found -1
     }
 }
 
-const XML: &str = "<platform version=\"4.1\">\n<cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-2\" speed=\"1Gf\" \
+const XML: &str = "<platform version=\"4.1\">\n\
+                   <cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-2\" speed=\"1Gf\" \
                    bw=\"100MBps\" lat=\"10us\"/>\n</platform>\n";
 
 /// A machine beside a manifest takes the place of the manifest's own: the figures are those of a

@@ -172,7 +172,8 @@ error: three.goal: No such file or directory
 fn noise_of_two_kinds_and_options_of_patterns() {
     check(
         "two-kinds",
-        "[workload]\nsource = \"two.goal\"\nways = 2\n[noise]\ntrace = \"n\"\ninterval = \"1 ms\"\n",
+        "[workload]\nsource = \"two.goal\"\nways = 2\n[noise]\ntrace = \"n\"\ninterval = \"1 ms\"\n\
+         ",
         "
 error: `workload.ways` is not used by this workload
  --> e.toml:3:8

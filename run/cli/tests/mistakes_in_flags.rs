@@ -90,7 +90,8 @@ fn a_size_without_its_unit() {
         "no-unit",
         "run pattern:gather --size 15",
         "
-error: --size 15: a bare number has no unit: write \"15 B\" (units of size: B, kB, MB, GB, TB, PB, EB, KiB, MiB, GiB, TiB, PiB, EiB)
+error: --size 15: a bare number has no unit: write \"15 B\" (units of size: B, kB, MB, GB, TB, PB, \
+EB, KiB, MiB, GiB, TiB, PiB, EiB)
 ",
     );
 }
@@ -157,7 +158,8 @@ error: --timeline perfeto: expected one of \"none\", \"perfetto\", \"paje\", fou
 fn what_loggopsim_cannot_do() {
     check(
         "compat",
-        "run two.goal --set loggops.compat=loggopsim --set protocol.rendezvous=rts-cts --set loggops.o-recv=1us --set loggops.G=155.5ps/B",
+        "run two.goal --set loggops.compat=loggopsim --set protocol.rendezvous=rts-cts --set \
+         loggops.o-recv=1us --set loggops.G=155.5ps/B",
         "
 error: --set loggops.o-recv=1us: `loggops.o-recv` has no counterpart in LogGOPSim
   help: change it, or leave out loggops.compat = \"loggopsim\"
@@ -300,7 +302,8 @@ error: --set noise.duration=11us: an interruption of 11 us does not fit into `no
         "noise-uniform",
         &format!("{noise}=1us --set noise.distribution=uniform --set noise.duration-max=20us"),
         "
-error: --set noise.duration-max=20us: an interruption of 20 us does not fit into `noise.interval`, 10 us
+error: --set noise.duration-max=20us: an interruption of 20 us does not fit into `noise.interval`, \
+10 us
 ",
     );
 }
@@ -311,8 +314,8 @@ fn factors_have_limits() {
     for factor in ["20000000", "1e3", "0.0000001"] {
         let ended = folder.heddle(&format!("run nothing --set traces.scale={factor}"));
         let expected = format!(
-            "error: --set traces.scale={factor}: expected a number such as 0.5, from 0 to 1000000, with at most \
-             six decimals, found {factor}\n"
+            "error: --set traces.scale={factor}: expected a number such as 0.5, from 0 to 1000000, \
+             with at most six decimals, found {factor}\n"
         );
         assert_eq!((ended.code, ended.stderr), (2, expected));
     }
@@ -362,7 +365,8 @@ fn what_only_other_workloads_have() {
         "computation",
         "run two.goal --tables computation -o out",
         "
-error: --tables computation: a table of computation needs a live program whose computation is measured
+error: --tables computation: a table of computation needs a live program whose computation is \
+measured
 ",
     );
 }
@@ -372,7 +376,8 @@ fn a_platform_in_place_of_a_workload() {
     let folder = Folder::new("flag-platform");
     folder.write("p.xml", "<?xml version='1.0'?>\n<platform version=\"4.1\"/>\n");
     let ended = folder.heddle("run p.xml");
-    let expected = "error: p.xml: this is a platform, not a workload\n  help: give it with --machine p.xml, behind a workload\n";
+    let expected = "error: p.xml: this is a platform, not a workload\n\
+                    \x20 help: give it with --machine p.xml, behind a workload\n";
     assert_eq!((ended.code, ended.stderr.as_str()), (2, expected));
 }
 
@@ -383,7 +388,8 @@ fn a_file_in_place_of_a_pattern() {
         "gen two.goal",
         "
 error: two.goal: this is no pattern
-  help: heddle gen takes the name of a pattern, pattern:NAME or collective:NAME; heddle convert takes files
+  help: heddle gen takes the name of a pattern, pattern:NAME or collective:NAME; heddle convert \
+  takes files
 ",
     );
 }

@@ -36,7 +36,8 @@ fn names_that_a_program_can_do_without() {
     let folder = Folder::new("check-weak");
     for (attribute, code) in [("__attribute__((weak))", 0), ("", 1)] {
         let text = format!(
-            "#include <mpi.h>\nint MPI_None(void) {attribute};\nint start(void) {{ return MPI_None ? MPI_None() : MPI_Init(0, 0); }}\n"
+            "#include <mpi.h>\nint MPI_None(void) {attribute};\n\
+             int start(void) {{ return MPI_None ? MPI_None() : MPI_Init(0, 0); }}\n"
         );
         folder.write("weak.c", &text);
         let program = folder.path("weak");
@@ -355,9 +356,10 @@ fn deadlocks_have_lines() {
     for how in ["", "--in-process"] {
         let stuck = mpirun(&format!("-n 3 {how}"), &compiled("wrong"), "wait");
         assert_eq!(stuck.code, 3, "{}", stuck.stderr);
-        for (call, text) in
-            [("MPI_Recv", "\"wait\")) MPI_Recv"), ("MPI_Barrier", "        MPI_Barrier")]
-        {
+        for (call, text) in [
+            ("MPI_Recv", "MPI_Recv(data, 2, MPI_INT, 0, 5,"),
+            ("MPI_Barrier", "        MPI_Barrier"),
+        ] {
             let lines = || (1..).zip(include_str!("live/wrong.c").lines());
             let line = lines().find(|(_, line)| line.contains(text)).map(|(number, _)| number);
             let place = format!("{call} at wrong.c:{}", line.unwrap_or(0));

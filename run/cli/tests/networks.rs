@@ -5,9 +5,9 @@ mod common;
 use common::Folder;
 
 const STAR: &str = "--network infiniband --topology star:hosts=2 --preset infiniband-ddr-simula \
-                    --set loggops.o=0ns --set loggops.g=0ns --set network.cable=20ns \
-                    --set network.latency-in=30ns --set network.latency-out=31ns \
-                    --set network.pause=0ns --set network.update=0ns --set network.padded=true";
+                    --set loggops.o=0ns --set loggops.g=0ns --set network.cable=20ns --set \
+                    network.latency-in=30ns --set network.latency-out=31ns --set network.pause=0ns \
+                    --set network.update=0ns --set network.padded=true";
 
 fn makespan(folder: &Folder, arguments: &str) -> u64 {
     let json = folder.heddle(&format!("run {arguments} --format json")).json();
@@ -56,8 +56,9 @@ fn weights_of_levels() {
     folder.write("app.goal", &format!("num_ranks 4\n{sends}rank 0 {{\n{receives}}}\n"));
     let star = STAR.replace("hosts=2", "hosts=4");
     let run = format!(
-        "run app.goal {star} --set loggops.S=1MB --set network.sink=32ns --set network.levels=0,0,1,2 \
-         --set network.arbiter.low=0:34,1:68,2:136 --tables messages -q -o out"
+        "run app.goal {star} --set loggops.S=1MB --set network.sink=32ns --set \
+         network.levels=0,0,1,2 --set network.arbiter.low=0:34,1:68,2:136 --tables messages -q -o \
+         out"
     );
     assert_eq!(folder.heddle(&run).stderr, "");
     let table = String::from_utf8(folder.read("out/messages.csv")).expect("a table");
@@ -128,8 +129,9 @@ fn manifest() {
 #[test]
 fn tables_of_the_network() {
     let folder = Folder::new("network-tables");
-    let run = "run pattern:dissemination --ranks 8 --network infiniband --preset infiniband-ddr-simula --topology star:hosts=8 \
-               --set network.acknowledge=false --set output.interval=1us --quiet -o out";
+    let run = "run pattern:dissemination --ranks 8 --network infiniband --preset \
+               infiniband-ddr-simula --topology star:hosts=8 --set network.acknowledge=false --set \
+               output.interval=1us --quiet -o out";
     assert_eq!(folder.heddle(&format!("{run} --tables hops,lanes")).stderr, "");
     assert_eq!(folder.read("out/hops.csv"), b"links,messages\n2,24\n");
     let lanes = String::from_utf8(folder.read("out/lanes.csv")).expect("a table");
@@ -196,8 +198,12 @@ fn machines() {
     assert_eq!(told(&format!("m.toml {ordered}")), told(&format!("torus:dims=4x4 {ordered}")));
     let graphene = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines/graphene");
     assert_eq!(told(&format!("{graphene}.toml")), told(&format!("{graphene}.xml")));
-    folder.write("p.toml", "[platform.zone]\nid = \"z\"\nrouting = \"Full\"\n[[platform.zone.host]]\nid = \"a\"\nspeed = \"1 Gf\"\n\
-                  [[platform.zone.route]]\nsrc = \"a\"\ndst = \"b\"\nlinks = []\n");
+    folder.write(
+        "p.toml",
+        "[platform.zone]\nid = \"z\"\nrouting = \"Full\"\n[[platform.zone.host]]\nid = \"a\"\n\
+                            speed = \"1 Gf\"\n[[platform.zone.route]]\nsrc = \"a\"\ndst = \"b\"\n\
+                            links = []\n",
+    );
     let ended = folder.heddle("topology p.toml");
     assert!(
         ended.stderr.contains("line 7, column 1: there is no host or router `b`"),

@@ -11,9 +11,10 @@ use common::Folder;
 #[test]
 fn a_curve() {
     let folder = Folder::new("traffic");
-    let command = "run traffic:uniform --network infiniband --preset infiniband-ddr-simula --topology torus:dims=4x4 --load \
-                   0.1:0.2:0.1 --length 1004B --format json -o out --set network.cable=20ns --set network.latency-in=30ns \
-                   --set network.latency-out=31ns --set network.pause=0ns --set network.update=0ns";
+    let command = "run traffic:uniform --network infiniband --preset infiniband-ddr-simula \
+                   --topology torus:dims=4x4 --load 0.1:0.2:0.1 --length 1004B --format json -o \
+                   out --set network.cable=20ns --set network.latency-in=30ns --set \
+                   network.latency-out=31ns --set network.pause=0ns --set network.update=0ns";
     let json = folder.heddle(command).json();
     let points = json["points"].as_array().expect("points");
     assert_eq!(points.len(), 2);
@@ -80,8 +81,8 @@ fn short_intervals() {
 #[test]
 fn deadlock() {
     let folder = Folder::new("traffic-deadlock");
-    let command = "run traffic:tornado --network infiniband --topology torus:dims=8 --routing dimension-order:lanes=1 \
-                   -o out --force --load";
+    let command = "run traffic:tornado --network infiniband --topology torus:dims=8 --routing \
+                   dimension-order:lanes=1 -o out --force --load";
     let text = folder.heddle(&format!("{command} 0.5"));
     assert_eq!(text.code, 3, "{}", text.stderr);
     assert!(
@@ -188,7 +189,8 @@ fn machines_of_programs() {
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     folder.write(
         "m.toml",
-        "[network]\nmodel = \"infiniband\"\ntopology = \"star:hosts=4\"\n[traffic]\nload = \"0.5\"\n",
+        "[network]\nmodel = \"infiniband\"\ntopology = \"star:hosts=4\"\n[traffic]\n\
+         load = \"0.5\"\n",
     );
     let ended = folder.heddle("run pattern:gather --ranks 4 --machine m.toml");
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
@@ -201,7 +203,8 @@ fn machines_of_programs() {
 #[test]
 fn valiant_draws_for_each_message() {
     let folder = Folder::new("traffic-valiant");
-    let command = "run traffic:tornado --network infiniband --topology dragonfly:p=2 --routing valiant --load 0.35 --format json";
+    let command = "run traffic:tornado --network infiniband --topology dragonfly:p=2 --routing \
+                   valiant --load 0.35 --format json";
     let json = folder.heddle(&format!("{command} -o out")).json();
     assert_eq!(json["points"][0]["saturated"], false);
     let hops = json["points"][0]["hops"].as_f64().expect("a number");

@@ -108,8 +108,8 @@ impl Source {
         }
         if path.join(Artifact::Manifest.file_name()).is_file() {
             return Err(fail(format!(
-                "{shown}: this run has no table of calls\n  help: run its traces again with --tables \
-                 ranks,calls"
+                "{shown}: this run has no table of calls\n\
+                 \x20 help: run its traces again with --tables ranks,calls"
             )));
         }
         let traces = Traces::find(path).map_err(|error| {

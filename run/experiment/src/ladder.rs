@@ -58,8 +58,9 @@ const LINKS: usize = 5;
 pub const NOTHING: &str = "no network";
 
 /// The warning about a program whose computation each model measures anew.
-const MEASURED: &str = "each model measures anew what the program computes, which differs from run to run; heddle mpirun -o FOLDER \
-                        --tables computation keeps it, and --set live.compute=replayed --set live.times=FOLDER/computation.csv takes it";
+const MEASURED: &str = "each model measures anew what the program computes, which differs from run \
+                        to run; heddle mpirun -o FOLDER --tables computation keeps it, and --set \
+                        live.compute=replayed --set live.times=FOLDER/computation.csv takes it";
 
 /// A model: its name here, its settings, and what of the machine must be there.
 struct Model {

@@ -2,9 +2,9 @@
 //!
 //! Programs close descriptors that they have not opened, all up to a limit, before they start
 //! others or go into the background. Those that the simulator opened before the first rank ran are
-//! not there for a rank that closes them: so signals are still heard, and files still written. Files
-//! that the simulator opens later, such as those to which a long run spills its messages, are not
-//! kept.
+//! not there for a rank that closes them: so signals are still heard, and files still written.
+//! Files that the simulator opens later, such as those to which a long run spills its messages, are
+//! not kept.
 
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_uint};
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(around(3, c_uint::MAX, &[7]), [(3, 6), (8, c_uint::MAX)]);
     }
 
-    /// What a process inherits may be closed; what was opened later is kept.
+    /// A descriptor that a process inherits may be closed; one that was opened later is kept.
     #[test]
     fn what_is_opened_after_the_beginning_is_kept() {
         let of_parent = std::fs::File::open("/dev/null").expect("a file");

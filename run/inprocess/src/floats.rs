@@ -74,8 +74,8 @@ mod tests {
     /// `FE_UPWARD` of the C library.
     const UPWARD: i32 = if cfg!(target_arch = "x86_64") { 0x800 } else { 0x40_0000 };
 
-    /// What the C library sets is taken over, and comes back: a third of 1 is larger when it is
-    /// rounded up, and as ever afterwards.
+    /// State that the C library sets is taken over, and comes back: a third of 1 is larger when it
+    /// is rounded up, and as ever afterwards.
     #[test]
     fn rounding_comes_back() {
         let third = || std::hint::black_box(1.0_f64) / std::hint::black_box(3.0);

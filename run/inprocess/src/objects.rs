@@ -313,7 +313,7 @@ mod tests {
         Object { name: name.to_owned(), needed, ..Object::default() }
     }
 
-    /// What an object needs comes before it, each once, also where two need each other.
+    /// An object comes behind those that it needs, each once, also if two need each other.
     #[test]
     fn libraries_come_behind_what_they_need() {
         let all = [

@@ -1,4 +1,4 @@
-//! What a library of OpenMP knows of the thread on which all ranks run.
+//! The state that a library of OpenMP has for the thread on which all ranks run.
 //!
 //! A rank may call MPI in a parallel region, from the thread that it begins with
 //! (`MPI_THREAD_FUNNELED`: `omp master`, or a team of one). While it waits, other ranks run on the
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use crate::symbol;
 
-/// How long the other threads of a region are waited for, and how long between two looks.
+/// The time that the other threads of a region are waited for, and the time between two looks.
 const PATIENCE: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_micros(100);
 
@@ -31,7 +31,7 @@ pub struct OpenMp {
     level: extern "C" fn() -> c_int,
     active: Option<extern "C" fn() -> c_int>,
     variables: Variables,
-    /// What ranks left that were in no region.
+    /// Copies that ranks left which were in no region.
     free: RefCell<Vec<Box<[u8]>>>,
 }
 
@@ -39,7 +39,7 @@ pub struct OpenMp {
 #[derive(Debug)]
 struct Variables {
     start: *mut u8,
-    /// What they are at first.
+    /// The contents that they have at first.
     fresh: Box<[u8]>,
 }
 

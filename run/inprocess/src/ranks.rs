@@ -243,8 +243,7 @@ impl Ranks {
                 leave();
                 code
             });
-            let image = Vec::new();
-            let (coroutine, used) = (Some(coroutine), top..top);
+            let (image, coroutine, used) = (Vec::new(), Some(coroutine), top..top);
             Ok(Rank { coroutine, image, mpi, used, ended: None, floats: None, arguments: given })
         };
         let ranks: Vec<Rank> = (0..count).map(rank).collect::<io::Result<_>>()?;
@@ -435,7 +434,8 @@ impl Runner for Ranks {
         if self.copies.of.len() > 1 {
             for name in objects::loaded_by_program() {
                 eprintln!(
-                    "heddle: the program has loaded {name}, whose variables all ranks shared; without --in-process, each has its own"
+                    "heddle: the program has loaded {name}, whose variables all ranks shared; \
+                     without --in-process, each has its own"
                 );
             }
         }

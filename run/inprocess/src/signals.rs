@@ -73,8 +73,8 @@ extern "C" fn said(signal: c_int, about: *const libc::siginfo_t, _: *mut c_void)
         // If nobody reads it, nothing can be done.
         let _ = writeln!(
             StandardError,
-            "error: rank {rank} at {us}.{ps:06} us: it was ended by a signal ({name}{hint}), and with it \
-             all that share its process"
+            "error: rank {rank} at {us}.{ps:06} us: it was ended by a signal ({name}{hint}), and \
+             with it all that share its process"
         );
     }
     // SAFETY: the default action is back in place.

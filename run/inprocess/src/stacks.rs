@@ -87,7 +87,8 @@ impl Stacks {
         }
         if start == libc::MAP_FAILED {
             let text = format!(
-                "the address space has no room for {} MiB of stacks of {ranks} ranks; is it limited (ulimit -v)?",
+                "the address space has no room for {} MiB of stacks of {ranks} ranks; is it \
+                 limited (ulimit -v)?",
                 length >> 20
             );
             return Err(io::Error::new(io::ErrorKind::OutOfMemory, text));

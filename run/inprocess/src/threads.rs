@@ -173,8 +173,8 @@ pub fn leaves(rank: usize) {
     if own > 0 {
         SAID.call_once(|| {
             eprintln!(
-                "warning: {own} {threads} of rank {rank} {go} on while other ranks run, and may see their variables: ranks share a process; \
-                 without --in-process, each has its own"
+                "warning: {own} {threads} of rank {rank} {go} on while other ranks run, and may \
+                 see their variables: ranks share a process; without --in-process, each has its own"
             );
         });
     }

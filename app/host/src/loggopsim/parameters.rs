@@ -70,8 +70,8 @@ impl Parameters {
     }
 }
 
-/// The bytes that cost less than 2^62 ticks at a rate of `per_byte` on top of each of `once`; none if
-/// one of these is as large alone.
+/// The bytes that cost less than 2^62 ticks at a rate of `per_byte` on top of each of `once`; none
+/// if one of these is as large alone.
 fn most_bytes(once: [u64; 3], per_byte: u64) -> u64 {
     let room = (1u64 << 62).saturating_sub(once.into_iter().fold(0, u64::saturating_add));
     room / per_byte.max(1)

@@ -101,8 +101,9 @@ fn a_rendezvous_holds_the_sender_until_the_message_has_arrived() {
 /// 50, and then 5000.
 #[test]
 fn a_short_message_overtakes_unless_they_arrive_in_order() {
-    let text = "num_ranks 3\nrank 0 {\nl1: send 90b to 1\nl2: send 1b to 1\nl3: calc 0\nl3 requires l1\nl3 requires l2\n}\n\
-                rank 1 {\nl1: recv 90b from 0\nl2: recv 1b from 0\nl3: calc 5000\nl3 requires l2\n}\nrank 2 {\n}\n";
+    let text = "num_ranks 3\nrank 0 {\nl1: send 90b to 1\nl2: send 1b to 1\nl3: calc 0\n\
+                l3 requires l1\nl3 requires l2\n}\nrank 1 {\nl1: recv 90b from 0\n\
+                l2: recv 1b from 0\nl3: calc 5000\nl3 requires l2\n}\nrank 2 {\n}\n";
     let program = image(text);
     for (in_order, end) in [(false, 6122), (true, 6201)] {
         let links = [Link { bandwidth: 1e9, sharing: Sharing::Shared }];
@@ -120,8 +121,9 @@ fn a_send_with_company_is_not_blocking() {
     // on; both use the link from 1010 and 1020. Until 1020 the first has moved 10 bytes, then both
     // get half: the first's 40 bytes last to 1100. The second has moved 40 by then and has 10 left:
     // 1110.
-    let text = "num_ranks 3\nrank 0 {\nl1: send 50b to 1\nl2: send 50b to 2\nl3: calc 0\nl3 requires l1\nl3 requires l2\n}\n\
-                rank 1 {\nl1: recv 50b from 0\n}\nrank 2 {\nl1: recv 50b from 0\n}\n";
+    let text = "num_ranks 3\nrank 0 {\nl1: send 50b to 1\nl2: send 50b to 2\nl3: calc 0\n\
+                l3 requires l1\nl3 requires l2\n}\nrank 1 {\nl1: recv 50b from 0\n}\nrank 2 {\n\
+                l1: recv 50b from 0\n}\n";
     assert_eq!(finish(run(text)), [20, 1150, 1160]);
 }
 
@@ -129,9 +131,10 @@ fn a_send_with_company_is_not_blocking() {
 fn of_receives_that_are_waited_for_together_those_that_are_there_end() {
     // Rank 2's message is there at 1150 and costs 50, though it was posted second; rank 1's comes
     // at 3000 + 100 + 1050 = 4150.
-    let text = "num_ranks 3\nrank 0 {\nl1: recv 50b from 1\nl2: recv 50b from 2\nl3: calc 9\nl3 requires l1\nl3 requires l2\n}\n\
-                rank 1 {\nl1: calc 3000\nl2: send 50b to 0\nl2 requires l1\nl3: calc 0\nl3 requires l2\n}\n\
-                rank 2 {\nl1: send 50b to 0\nl2: calc 0\nl2 requires l1\n}\n";
+    let text = "num_ranks 3\nrank 0 {\nl1: recv 50b from 1\nl2: recv 50b from 2\nl3: calc 9\n\
+                l3 requires l1\nl3 requires l2\n}\nrank 1 {\nl1: calc 3000\nl2: send 50b to 0\n\
+                l2 requires l1\nl3: calc 0\nl3 requires l2\n}\nrank 2 {\nl1: send 50b to 0\n\
+                l2: calc 0\nl2 requires l1\n}\n";
     assert_eq!(finish(run(text)), [4209, 3100, 100]);
 }
 
@@ -139,9 +142,9 @@ fn of_receives_that_are_waited_for_together_those_that_are_there_end() {
 fn receives_that_are_waited_for_one_after_the_other_end_in_that_order() {
     // The same, but the second is waited for after the computation that waits for the first: 4150 +
     // 50 + 9 + 50 + 1.
-    let text = "num_ranks 3\nrank 0 {\nl1: recv 50b from 1\nl2: recv 50b from 2\nl3: calc 9\nl3 requires l1\n\
-                l4: calc 1\nl4 requires l2\nl4 requires l3\n}\n\
-                rank 1 {\nl1: calc 3000\nl2: send 50b to 0\nl2 requires l1\nl3: calc 0\nl3 requires l2\n}\n\
+    let text = "num_ranks 3\nrank 0 {\nl1: recv 50b from 1\nl2: recv 50b from 2\nl3: calc 9\n\
+                l3 requires l1\nl4: calc 1\nl4 requires l2\nl4 requires l3\n}\nrank 1 {\n\
+                l1: calc 3000\nl2: send 50b to 0\nl2 requires l1\nl3: calc 0\nl3 requires l2\n}\n\
                 rank 2 {\nl1: send 50b to 0\nl2: calc 0\nl2 requires l1\n}\n";
     assert_eq!(finish(run(text)), [4260, 3100, 100]);
 }
@@ -150,8 +153,9 @@ fn receives_that_are_waited_for_one_after_the_other_end_in_that_order() {
 fn the_overhead_of_a_receive_is_due_where_it_is_waited_for() {
     // The message is there at 1150 while rank 0 computes until 2000; its overhead lasts from 2000
     // to 2050.
-    let text = "num_ranks 3\nrank 0 {\nl1: recv 50b from 1\nl2: calc 2000\nl3: calc 9\nl3 requires l1\nl3 requires l2\n}\n\
-                rank 1 {\nl1: send 50b to 0\nl2: calc 0\nl2 requires l1\n}\nrank 2 {\n}\n";
+    let text = "num_ranks 3\nrank 0 {\nl1: recv 50b from 1\nl2: calc 2000\nl3: calc 9\n\
+                l3 requires l1\nl3 requires l2\n}\nrank 1 {\nl1: send 50b to 0\nl2: calc 0\n\
+                l2 requires l1\n}\nrank 2 {\n}\n";
     assert_eq!(finish(run(text)), [2059, 100, 0]);
 }
 
@@ -165,7 +169,8 @@ fn a_deadlock_names_its_ranks() {
 
 #[test]
 fn a_message_larger_than_its_receive_is_an_error() {
-    let text = "num_ranks 3\nrank 0 {\nl1: send 50b to 1\n}\nrank 1 {\nl1: recv 5b from 0\n}\nrank 2 {\n}\n";
+    let text = "num_ranks 3\nrank 0 {\nl1: send 50b to 1\n}\nrank 1 {\nl1: recv 5b from 0\n}\n\
+                rank 2 {\n}\n";
     assert!(matches!(run(text), Err(Error::Truncated { rank: 1, size: 50, room: 5, .. })));
 }
 
@@ -180,7 +185,8 @@ fn hosts_without_a_way_are_an_error() {
 fn ranks_share_the_cores_of_their_host() {
     // Two ranks on one core: both at half speed until 2000, when the shorter computation has had
     // its 1000; the other has 2000 left of its 3000 and is alone: 4000.
-    let text = "num_ranks 3\nrank 0 {\nl1: calc 1000\n}\nrank 1 {\nl1: calc 3000\n}\nrank 2 {\nl1: calc 500\n}\n";
+    let text = "num_ranks 3\nrank 0 {\nl1: calc 1000\n}\nrank 1 {\nl1: calc 3000\n}\nrank 2 {\n\
+                l1: calc 500\n}\n";
     let outcome = run_on(&[0, 0, 1], &[Some(1), None], protocol(), text);
     assert_eq!(finish(outcome), [2000, 4000, 500]);
 }
@@ -190,8 +196,8 @@ fn without_contention_messages_do_not_meet() {
     let links = [Link { bandwidth: 1e9, sharing: Sharing::Shared }];
     let parameters = Parameters { contention: Contention::None, ..parameters() };
     let program = image(
-        "num_ranks 3\nrank 0 {\nl1: send 5000b to 1\n}\n\
-         rank 1 {\nl1: recv 5000b from 0\nl2: recv 5000b from 2\n}\nrank 2 {\nl1: send 5000b to 1\n}\n",
+        "num_ranks 3\nrank 0 {\nl1: send 5000b to 1\n}\nrank 1 {\nl1: recv 5000b from 0\n\
+         l2: recv 5000b from 2\n}\nrank 2 {\nl1: send 5000b to 1\n}\n",
     );
     let protocols = Protocols::default();
     let mut network = Network::new(Wire, &links, &[], parameters, Silent);
@@ -209,12 +215,14 @@ fn receives_that_one_operation_waits_for_are_taken_together_whatever_waits_later
     // receive was posted first. Both messages are waited for from then on: at 5050 and 5100. Then
     // the request, at 5150, and its answer: 10 to send, 1050 on the way, 50 to receive. That
     // something waits for one of the messages once more, afterwards, changes nothing.
-    let others = "rank 1 {\nl1: send 50b to 0 tag 1\nl2: calc 100\nl2 requires l1\nl3: send 50b to 0 tag 3\nl3 requires l2\n\
-                  l4: recv 50b from 0 tag 4\n}\nrank 2 {\nl1: calc 2000\nl2: send 50b to 0 tag 2\nl2 requires l1\n}\n";
+    let others = "rank 1 {\nl1: send 50b to 0 tag 1\nl2: calc 100\nl2 requires l1\n\
+                  l3: send 50b to 0 tag 3\nl3 requires l2\nl4: recv 50b from 0 tag 4\n}\nrank 2 {\n\
+                  l1: calc 2000\nl2: send 50b to 0 tag 2\nl2 requires l1\n}\n";
     for later in ["", "f: calc 0\nf requires w\nf requires b\n"] {
         let text = format!(
-            "num_ranks 3\nrank 0 {{\nb: recv 50b from 2 tag 2\na: recv 50b from 1 tag 1\nq: recv 50b from 1 tag 3\n\
-             s: send 50b to 1 tag 4\ns requires q\nc: calc 5000\nw: calc 0\nw requires a\nw requires b\nw requires c\n{later}}}\n{others}"
+            "num_ranks 3\nrank 0 {{\nb: recv 50b from 2 tag 2\na: recv 50b from 1 tag 1\n\
+             q: recv 50b from 1 tag 3\ns: send 50b to 1 tag 4\ns requires q\nc: calc 5000\n\
+             w: calc 0\nw requires a\nw requires b\nw requires c\n{later}}}\n{others}"
         );
         assert_eq!(finish(run(&text)), [5160, 6260, 2010], "{later}");
     }

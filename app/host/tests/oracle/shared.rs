@@ -107,8 +107,8 @@ fn unwatched() {
     }
 }
 
-/// Threads that use each other's bounds a window later ([`kernel::Model::lookahead_across`]) see the
-/// same, by rendezvous and eagerly, and however messages travel.
+/// Threads that use each other's bounds a window later ([`kernel::Model::lookahead_across`]) see
+/// the same, by rendezvous and eagerly, and however messages travel.
 #[test]
 fn threads_over_a_tree() {
     let topology = topology::parse("xgft:children=4x3,parents=1x2").expect("a tree");

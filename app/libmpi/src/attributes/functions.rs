@@ -18,7 +18,8 @@ macro_rules! attribute_functions {
     ) => {
         mpi_functions! {
             fn $create(
-                copy_attr_fn: Function, delete_attr_fn: Function, keyval: Out<c_int>, extra_state: *mut c_void,
+                copy_attr_fn: Function, delete_attr_fn: Function, keyval: Out<c_int>,
+                extra_state: *mut c_void,
             ) {
                 keyval.check()?;
                 let (copy, delete) = (Callback::new(copy_attr_fn), Callback::new(delete_attr_fn));
@@ -30,7 +31,9 @@ macro_rules! attribute_functions {
                 keyval.set(abi::KEYVAL_INVALID)
             }
 
-            fn $set(object: Handle, keyval: c_int, attribute_val: *mut c_void) $(about $about(object))? {
+            fn $set(
+                object: Handle, keyval: c_int, attribute_val: *mut c_void
+            ) $(about $about(object))? {
                 let annotated = mpi().$find(object)?;
                 let keyval = mpi().keyval(Kind::$kind, keyval)?;
                 let value = Value::new(attribute_val, Form::current());

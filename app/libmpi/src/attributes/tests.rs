@@ -36,7 +36,8 @@ unsafe extern "C" {
 
 thread_local! {
     /// The calls of the program's functions, with their arguments: keyval, value, extra state.
-    static CALLS: RefCell<Vec<(&'static str, c_int, usize, usize)>> = const { RefCell::new(Vec::new()) };
+    static CALLS: RefCell<Vec<(&'static str, c_int, usize, usize)>> =
+        const { RefCell::new(Vec::new()) };
 }
 
 extern "C" fn copy(

@@ -27,12 +27,16 @@ macro_rules! collectives {
                 now(&starter)
             }
 
-            fn $later | $later_c ( $($argument: $type,)* $comm: Handle, request: Out<Handle>) about Comm($comm) {
+            fn $later | $later_c (
+                $($argument: $type,)* $comm: Handle, request: Out<Handle>
+            ) about Comm($comm) {
                 let starter: Starter = $body;
                 later(&starter, request)
             }
 
-            fn $ready | $ready_c ( $($argument: $type,)* $comm: Handle, info: Handle, request: Out<Handle>) about Comm($comm) {
+            fn $ready | $ready_c (
+                $($argument: $type,)* $comm: Handle, info: Handle, request: Out<Handle>
+            ) about Comm($comm) {
                 mpi().info_or_none(info)?;
                 let starter: Starter = $body;
                 ready($comm, starter, request)
@@ -173,48 +177,84 @@ collectives! {
         (buffer: *mut c_void, count: Count, datatype: Handle, root: c_int; comm) {
         // Where another rank of the group is the root, the buffer means nothing.
         let bystander = root == abi::PROC_NULL && mpi().comm(comm)?.is_inter();
-        let data = if bystander { Data::new(std::ptr::null(), 0, abi::BYTE)? } else { Data::new(buffer, count, datatype)? };
+        let data = if bystander {
+            Data::new(std::ptr::null(), 0, abi::BYTE)?
+        } else {
+            Data::new(buffer, count, datatype)?
+        };
         rooted::bcast(data, root, comm)?
     }
 
     fn Gather Gather_c Igather Igather_c Gather_init Gather_init_c
-        (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, root: c_int; comm) {
+        (
+            sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void,
+            recvcount: Count, recvtype: Handle, root: c_int; comm
+        ) {
         let root_here = is_root(comm, root)?;
-        let into = if root_here { Some(even_blocks(recvbuf, recvcount, recvtype, peers(comm)?)?) } else { None };
+        let into = if root_here {
+            Some(even_blocks(recvbuf, recvcount, recvtype, peers(comm)?)?)
+        } else {
+            None
+        };
         let from = own(comm, root, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
         apart_from(from.as_ref(), into.as_ref())?;
         rooted::gather(Collective::Gather, from, into, root, comm)?
     }
 
     fn Gatherv Gatherv_c Igatherv Igatherv_c Gatherv_init Gatherv_init_c
-        (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcounts: In<Count>, displs: In<Displacement>, recvtype: Handle, root: c_int; comm) {
+        (
+            sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void,
+            recvcounts: In<Count>, displs: In<Displacement>, recvtype: Handle, root: c_int; comm
+        ) {
         let root_here = is_root(comm, root)?;
-        let into = if root_here { Some(blocks(recvbuf, recvtype, layout(recvcounts, displs, peers(comm)?)?)?) } else { None };
+        let into = if root_here {
+            Some(blocks(recvbuf, recvtype, layout(recvcounts, displs, peers(comm)?)?)?)
+        } else {
+            None
+        };
         let from = own(comm, root, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
         apart_from(from.as_ref(), into.as_ref())?;
         rooted::gather(Collective::Gatherv, from, into, root, comm)?
     }
 
     fn Scatter Scatter_c Iscatter Iscatter_c Scatter_init Scatter_init_c
-        (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, root: c_int; comm) {
+        (
+            sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void,
+            recvcount: Count, recvtype: Handle, root: c_int; comm
+        ) {
         let root_here = is_root(comm, root)?;
-        let from = if root_here { Some(even_blocks(sendbuf, sendcount, sendtype, peers(comm)?)?) } else { None };
+        let from = if root_here {
+            Some(even_blocks(sendbuf, sendcount, sendtype, peers(comm)?)?)
+        } else {
+            None
+        };
         let into = own(comm, root, recvbuf, || Data::new(recvbuf, recvcount, recvtype))?;
         apart_from(into.as_ref(), from.as_ref())?;
         rooted::scatter(Collective::Scatter, from, into, root, comm)?
     }
 
     fn Scatterv Scatterv_c Iscatterv Iscatterv_c Scatterv_init Scatterv_init_c
-        (sendbuf: *const c_void, sendcounts: In<Count>, displs: In<Displacement>, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, root: c_int; comm) {
+        (
+            sendbuf: *const c_void, sendcounts: In<Count>, displs: In<Displacement>,
+            sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, root: c_int;
+            comm
+        ) {
         let root_here = is_root(comm, root)?;
-        let from = if root_here { Some(blocks(sendbuf, sendtype, layout(sendcounts, displs, peers(comm)?)?)?) } else { None };
+        let from = if root_here {
+            Some(blocks(sendbuf, sendtype, layout(sendcounts, displs, peers(comm)?)?)?)
+        } else {
+            None
+        };
         let into = own(comm, root, recvbuf, || Data::new(recvbuf, recvcount, recvtype))?;
         apart_from(into.as_ref(), from.as_ref())?;
         rooted::scatter(Collective::Scatterv, from, into, root, comm)?
     }
 
     fn Allgather Allgather_c Iallgather Iallgather_c Allgather_init Allgather_init_c
-        (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle; comm) {
+        (
+            sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void,
+            recvcount: Count, recvtype: Handle; comm
+        ) {
         let from = unless_in_place(comm, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
         let into = even_blocks(recvbuf, recvcount, recvtype, peers(comm)?)?;
         apart_from(from.as_ref(), Some(&into))?;
@@ -222,7 +262,10 @@ collectives! {
     }
 
     fn Allgatherv Allgatherv_c Iallgatherv Iallgatherv_c Allgatherv_init Allgatherv_init_c
-        (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcounts: In<Count>, displs: In<Displacement>, recvtype: Handle; comm) {
+        (
+            sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void,
+            recvcounts: In<Count>, displs: In<Displacement>, recvtype: Handle; comm
+        ) {
         let from = unless_in_place(comm, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
         let into = blocks(recvbuf, recvtype, layout(recvcounts, displs, peers(comm)?)?)?;
         apart_from(from.as_ref(), Some(&into))?;
@@ -230,34 +273,60 @@ collectives! {
     }
 
     fn Alltoall Alltoall_c Ialltoall Ialltoall_c Alltoall_init Alltoall_init_c
-        (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle; comm) {
+        (
+            sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void,
+            recvcount: Count, recvtype: Handle; comm
+        ) {
         let ranks = peers(comm)?;
-        let from = if in_place(&*mpi().comm(comm)?, sendbuf.addr()) { None } else { Some(of_blocks(even_blocks(sendbuf, sendcount, sendtype, ranks)?)) };
+        let from = if in_place(&*mpi().comm(comm)?, sendbuf.addr()) {
+            None
+        } else {
+            Some(of_blocks(even_blocks(sendbuf, sendcount, sendtype, ranks)?))
+        };
         let into = of_blocks(even_blocks(recvbuf, recvcount, recvtype, ranks)?);
         all_apart(from.as_ref(), &into)?;
         exchange::alltoall(Collective::Alltoall, from, into, comm)?
     }
 
     fn Alltoallv Alltoallv_c Ialltoallv Ialltoallv_c Alltoallv_init Alltoallv_init_c
-        (sendbuf: *const c_void, sendcounts: In<Count>, sdispls: In<Displacement>, sendtype: Handle, recvbuf: *mut c_void, recvcounts: In<Count>, rdispls: In<Displacement>, recvtype: Handle; comm) {
+        (
+            sendbuf: *const c_void, sendcounts: In<Count>, sdispls: In<Displacement>,
+            sendtype: Handle, recvbuf: *mut c_void, recvcounts: In<Count>,
+            rdispls: In<Displacement>, recvtype: Handle; comm
+        ) {
         let ranks = peers(comm)?;
-        let from = if in_place(&*mpi().comm(comm)?, sendbuf.addr()) { None } else { Some(of_blocks(blocks(sendbuf, sendtype, layout(sendcounts, sdispls, ranks)?)?)) };
+        let from = if in_place(&*mpi().comm(comm)?, sendbuf.addr()) {
+            None
+        } else {
+            Some(of_blocks(blocks(sendbuf, sendtype, layout(sendcounts, sdispls, ranks)?)?))
+        };
         let into = of_blocks(blocks(recvbuf, recvtype, layout(recvcounts, rdispls, ranks)?)?);
         all_apart(from.as_ref(), &into)?;
         exchange::alltoall(Collective::Alltoallv, from, into, comm)?
     }
 
     fn Alltoallw Alltoallw_c Ialltoallw Ialltoallw_c Alltoallw_init Alltoallw_init_c
-        (sendbuf: *const c_void, sendcounts: In<Count>, sdispls: In<Displacement>, sendtypes: In<Handle>, recvbuf: *mut c_void, recvcounts: In<Count>, rdispls: In<Displacement>, recvtypes: In<Handle>; comm) {
+        (
+            sendbuf: *const c_void, sendcounts: In<Count>, sdispls: In<Displacement>,
+            sendtypes: In<Handle>, recvbuf: *mut c_void, recvcounts: In<Count>,
+            rdispls: In<Displacement>, recvtypes: In<Handle>; comm
+        ) {
         let ranks = peers(comm)?;
-        let from = if in_place(&*mpi().comm(comm)?, sendbuf.addr()) { None } else { Some(each(sendbuf, sendcounts, sdispls, sendtypes, ranks)?) };
+        let from = if in_place(&*mpi().comm(comm)?, sendbuf.addr()) {
+            None
+        } else {
+            Some(each(sendbuf, sendcounts, sdispls, sendtypes, ranks)?)
+        };
         let into = each(recvbuf, recvcounts, rdispls, recvtypes, ranks)?;
         all_apart(from.as_ref(), &into)?;
         exchange::alltoall(Collective::Alltoallw, from, into, comm)?
     }
 
     fn Reduce Reduce_c Ireduce Ireduce_c Reduce_init Reduce_init_c
-        (sendbuf: *const c_void, recvbuf: *mut c_void, count: Count, datatype: Handle, op: Handle, root: c_int; comm) {
+        (
+            sendbuf: *const c_void, recvbuf: *mut c_void, count: Count, datatype: Handle,
+            op: Handle, root: c_int; comm
+        ) {
         let known = mpi().comm(comm)?;
         let root_here = is_root(comm, root)?;
         let (from, into) = if root_here && known.is_inter() {
@@ -276,37 +345,57 @@ collectives! {
     }
 
     fn Allreduce Allreduce_c Iallreduce Iallreduce_c Allreduce_init Allreduce_init_c
-        (sendbuf: *const c_void, recvbuf: *mut c_void, count: Count, datatype: Handle, op: Handle; comm) {
+        (
+            sendbuf: *const c_void, recvbuf: *mut c_void, count: Count, datatype: Handle,
+            op: Handle; comm
+        ) {
         let (from, into) = operands(sendbuf, recvbuf, count, datatype, comm)?;
         reduction::allreduce(from, into, op, comm)?
     }
 
     fn Scan Scan_c Iscan Iscan_c Scan_init Scan_init_c
-        (sendbuf: *const c_void, recvbuf: *mut c_void, count: Count, datatype: Handle, op: Handle; comm) {
+        (
+            sendbuf: *const c_void, recvbuf: *mut c_void, count: Count, datatype: Handle,
+            op: Handle; comm
+        ) {
         let (from, into) = operands(sendbuf, recvbuf, count, datatype, comm)?;
         reduction::scan(Collective::Scan, from, into, op, comm)?
     }
 
     fn Exscan Exscan_c Iexscan Iexscan_c Exscan_init Exscan_init_c
-        (sendbuf: *const c_void, recvbuf: *mut c_void, count: Count, datatype: Handle, op: Handle; comm) {
+        (
+            sendbuf: *const c_void, recvbuf: *mut c_void, count: Count, datatype: Handle,
+            op: Handle; comm
+        ) {
         let (from, into) = operands(sendbuf, recvbuf, count, datatype, comm)?;
         reduction::scan(Collective::Exscan, from, into, op, comm)?
     }
 
-    fn Reduce_scatter Reduce_scatter_c Ireduce_scatter Ireduce_scatter_c Reduce_scatter_init Reduce_scatter_init_c
-        (sendbuf: *const c_void, recvbuf: *mut c_void, recvcounts: In<Count>, datatype: Handle, op: Handle; comm) {
+    fn Reduce_scatter Reduce_scatter_c Ireduce_scatter Ireduce_scatter_c Reduce_scatter_init
+            Reduce_scatter_init_c
+        (
+            sendbuf: *const c_void, recvbuf: *mut c_void, recvcounts: In<Count>, datatype: Handle,
+            op: Handle; comm
+        ) {
         let known = mpi().comm(comm)?;
         let counts = recvcounts.numbers(known.size())?;
         check!(counts.iter().all(|count| *count >= 0), ERR_COUNT, "a count is negative");
         let counts: Vec<u64> = counts.into_iter().map(|count| count as u64).collect();
-        let (all, mine) = (counts.iter().sum::<u64>() as i64, counts.get(known.rank as usize).copied().unwrap_or(0) as i64);
+        let (all, mine) = (
+            counts.iter().sum::<u64>() as i64,
+            counts.get(known.rank as usize).copied().unwrap_or(0) as i64
+        );
         let into = Data::new(recvbuf, mine, datatype)?;
         let from = whole(sendbuf, &into, all, comm)?;
         reduction::reduce_scatter(Collective::ReduceScatter, from, into, counts, (op, comm))?
     }
 
-    fn Reduce_scatter_block Reduce_scatter_block_c Ireduce_scatter_block Ireduce_scatter_block_c Reduce_scatter_block_init Reduce_scatter_block_init_c
-        (sendbuf: *const c_void, recvbuf: *mut c_void, recvcount: Count, datatype: Handle, op: Handle; comm) {
+    fn Reduce_scatter_block Reduce_scatter_block_c Ireduce_scatter_block Ireduce_scatter_block_c
+            Reduce_scatter_block_init Reduce_scatter_block_init_c
+        (
+            sendbuf: *const c_void, recvbuf: *mut c_void, recvcount: Count, datatype: Handle,
+            op: Handle; comm
+        ) {
         let known = mpi().comm(comm)?;
         let into = Data::new(recvbuf, recvcount, datatype)?;
         let all = recvcount.wide().saturating_mul(i64::from(known.size()));
@@ -315,38 +404,77 @@ collectives! {
         reduction::reduce_scatter(Collective::ReduceScatterBlock, from, into, counts, (op, comm))?
     }
 
-    fn Neighbor_allgather Neighbor_allgather_c Ineighbor_allgather Ineighbor_allgather_c Neighbor_allgather_init Neighbor_allgather_init_c
-        (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle; comm) {
+    fn Neighbor_allgather Neighbor_allgather_c Ineighbor_allgather Ineighbor_allgather_c
+            Neighbor_allgather_init Neighbor_allgather_init_c
+        (
+            sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void,
+            recvcount: Count, recvtype: Handle; comm
+        ) {
         let (sources, destinations) = neighbor::counts(comm)?;
         let from = Sent::All(for_each(sendbuf, sendcount, sendtype, destinations)?);
-        neighbor::collective(Collective::NeighborAllgather, from, of_blocks(even_blocks(recvbuf, recvcount, recvtype, sources)?), comm)?
+        neighbor::collective(
+            Collective::NeighborAllgather, from,
+            of_blocks(even_blocks(recvbuf, recvcount, recvtype, sources)?), comm
+        )?
     }
 
-    fn Neighbor_allgatherv Neighbor_allgatherv_c Ineighbor_allgatherv Ineighbor_allgatherv_c Neighbor_allgatherv_init Neighbor_allgatherv_init_c
-        (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcounts: In<Count>, displs: In<Displacement>, recvtype: Handle; comm) {
+    fn Neighbor_allgatherv Neighbor_allgatherv_c Ineighbor_allgatherv Ineighbor_allgatherv_c
+            Neighbor_allgatherv_init Neighbor_allgatherv_init_c
+        (
+            sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void,
+            recvcounts: In<Count>, displs: In<Displacement>, recvtype: Handle; comm
+        ) {
         let (sources, destinations) = neighbor::counts(comm)?;
         let from = Sent::All(for_each(sendbuf, sendcount, sendtype, destinations)?);
-        neighbor::collective(Collective::NeighborAllgatherv, from, of_blocks(blocks(recvbuf, recvtype, layout(recvcounts, displs, sources)?)?), comm)?
+        neighbor::collective(
+            Collective::NeighborAllgatherv, from,
+            of_blocks(blocks(recvbuf, recvtype, layout(recvcounts, displs, sources)?)?), comm
+        )?
     }
 
-    fn Neighbor_alltoall Neighbor_alltoall_c Ineighbor_alltoall Ineighbor_alltoall_c Neighbor_alltoall_init Neighbor_alltoall_init_c
-        (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle; comm) {
+    fn Neighbor_alltoall Neighbor_alltoall_c Ineighbor_alltoall Ineighbor_alltoall_c
+            Neighbor_alltoall_init Neighbor_alltoall_init_c
+        (
+            sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void,
+            recvcount: Count, recvtype: Handle; comm
+        ) {
         let (sources, destinations) = neighbor::counts(comm)?;
         let from = Sent::Each(of_blocks(even_blocks(sendbuf, sendcount, sendtype, destinations)?));
-        neighbor::collective(Collective::NeighborAlltoall, from, of_blocks(even_blocks(recvbuf, recvcount, recvtype, sources)?), comm)?
+        neighbor::collective(
+            Collective::NeighborAlltoall, from,
+            of_blocks(even_blocks(recvbuf, recvcount, recvtype, sources)?), comm
+        )?
     }
 
-    fn Neighbor_alltoallv Neighbor_alltoallv_c Ineighbor_alltoallv Ineighbor_alltoallv_c Neighbor_alltoallv_init Neighbor_alltoallv_init_c
-        (sendbuf: *const c_void, sendcounts: In<Count>, sdispls: In<Displacement>, sendtype: Handle, recvbuf: *mut c_void, recvcounts: In<Count>, rdispls: In<Displacement>, recvtype: Handle; comm) {
+    fn Neighbor_alltoallv Neighbor_alltoallv_c Ineighbor_alltoallv Ineighbor_alltoallv_c
+            Neighbor_alltoallv_init Neighbor_alltoallv_init_c
+        (
+            sendbuf: *const c_void, sendcounts: In<Count>, sdispls: In<Displacement>,
+            sendtype: Handle, recvbuf: *mut c_void, recvcounts: In<Count>,
+            rdispls: In<Displacement>, recvtype: Handle; comm
+        ) {
         let (sources, destinations) = neighbor::counts(comm)?;
-        let from = Sent::Each(of_blocks(blocks(sendbuf, sendtype, layout(sendcounts, sdispls, destinations)?)?));
-        neighbor::collective(Collective::NeighborAlltoallv, from, of_blocks(blocks(recvbuf, recvtype, layout(recvcounts, rdispls, sources)?)?), comm)?
+        let from = Sent::Each(
+            of_blocks(blocks(sendbuf, sendtype, layout(sendcounts, sdispls, destinations)?)?)
+        );
+        neighbor::collective(
+            Collective::NeighborAlltoallv, from,
+            of_blocks(blocks(recvbuf, recvtype, layout(recvcounts, rdispls, sources)?)?), comm
+        )?
     }
 
-    fn Neighbor_alltoallw Neighbor_alltoallw_c Ineighbor_alltoallw Ineighbor_alltoallw_c Neighbor_alltoallw_init Neighbor_alltoallw_init_c
-        (sendbuf: *const c_void, sendcounts: In<Count>, sdispls: In<isize>, sendtypes: In<Handle>, recvbuf: *mut c_void, recvcounts: In<Count>, rdispls: In<isize>, recvtypes: In<Handle>; comm) {
+    fn Neighbor_alltoallw Neighbor_alltoallw_c Ineighbor_alltoallw Ineighbor_alltoallw_c
+            Neighbor_alltoallw_init Neighbor_alltoallw_init_c
+        (
+            sendbuf: *const c_void, sendcounts: In<Count>, sdispls: In<isize>,
+            sendtypes: In<Handle>, recvbuf: *mut c_void, recvcounts: In<Count>, rdispls: In<isize>,
+            recvtypes: In<Handle>; comm
+        ) {
         let (sources, destinations) = neighbor::counts(comm)?;
         let from = Sent::Each(each(sendbuf, sendcounts, sdispls, sendtypes, destinations)?);
-        neighbor::collective(Collective::NeighborAlltoallw, from, each(recvbuf, recvcounts, rdispls, recvtypes, sources)?, comm)?
+        neighbor::collective(
+            Collective::NeighborAlltoallw, from,
+            each(recvbuf, recvcounts, rdispls, recvtypes, sources)?, comm
+        )?
     }
 }

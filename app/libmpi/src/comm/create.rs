@@ -125,7 +125,9 @@ mpi_functions! {
         agree::meet_later(comm, request)
     }
 
-    fn Comm_idup_with_info(comm: Handle, info: Handle, newcomm: Out<Handle>, request: Out<Handle>) about Comm(comm) {
+    fn Comm_idup_with_info(
+        comm: Handle, info: Handle, newcomm: Out<Handle>, request: Out<Handle>
+    ) about Comm(comm) {
         request.check()?;
         let hints = hints(info)?;
         copy(comm, newcomm, hints)?;
@@ -152,7 +154,9 @@ mpi_functions! {
         newcomm.set(child(&parent, context, group, None))
     }
 
-    fn Comm_create_group(comm: Handle, group: Handle, tag: c_int, newcomm: Out<Handle>) about Comm(comm) {
+    fn Comm_create_group(
+        comm: Handle, group: Handle, tag: c_int, newcomm: Out<Handle>
+    ) about Comm(comm) {
         newcomm.check()?;
         let parent = mpi().intracomm(comm)?;
         let group = mpi().group(group)?;

@@ -15,7 +15,8 @@ use crate::{check, mpi_functions};
 
 mpi_functions! {
     fn Comm_create_from_group(
-        group: Handle, stringtag: In<c_char>, info: Handle, errhandler: Handle, newcomm: Out<Handle>,
+        group: Handle, stringtag: In<c_char>, info: Handle, errhandler: Handle,
+        newcomm: Out<Handle>,
     ) about NewComm(errhandler) {
         newcomm.check()?;
         let group = mpi().group(group)?;
@@ -31,8 +32,8 @@ mpi_functions! {
     }
 
     fn Intercomm_create_from_groups(
-        local_group: Handle, local_leader: c_int, remote_group: Handle, remote_leader: c_int, stringtag: In<c_char>,
-        info: Handle, errhandler: Handle, newintercomm: Out<Handle>,
+        local_group: Handle, local_leader: c_int, remote_group: Handle, remote_leader: c_int,
+        stringtag: In<c_char>, info: Handle, errhandler: Handle, newintercomm: Out<Handle>,
     ) about NewComm(errhandler) {
         newintercomm.check()?;
         let (local, remote) = (mpi().group(local_group)?, mpi().group(remote_group)?);
@@ -52,9 +53,14 @@ mpi_functions! {
         let handler = mpi().errhandler(errhandler)?;
         let hints = hints(info)?;
         // Both sides ask with the same key.
-        let (one, other) = if local.world(0) < remote.world(0) { (&local, &remote) } else { (&remote, &local) };
+        let (one, other) = if local.world(0) < remote.world(0) {
+            (&local, &remote)
+        } else {
+            (&remote, &local)
+        };
         let key = [
-            Purpose::BridgeFromGroups as u64, name(stringtag)?, one.fingerprint(), other.fingerprint(),
+            Purpose::BridgeFromGroups as u64, name(stringtag)?, one.fingerprint(),
+            other.fingerprint(),
         ];
         let Some(comm) = made(&key, local, Some(remote), hints) else {
             return newintercomm.set(abi::COMM_NULL);

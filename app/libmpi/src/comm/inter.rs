@@ -15,8 +15,8 @@ use crate::{check, mpi_functions};
 
 mpi_functions! {
     fn Intercomm_create(
-        local_comm: Handle, local_leader: c_int, peer_comm: Handle, remote_leader: c_int, tag: c_int,
-        newintercomm: Out<Handle>,
+        local_comm: Handle, local_leader: c_int, peer_comm: Handle, remote_leader: c_int,
+        tag: c_int, newintercomm: Out<Handle>,
     ) about Comm(local_comm) {
         newintercomm.check()?;
         let local = mpi().intracomm(local_comm)?;
@@ -37,7 +37,9 @@ mpi_functions! {
         newintercomm.set(child(&local, context, local.local.clone(), Some(remote)))
     }
 
-    fn Intercomm_merge(intercomm: Handle, high: c_int, newintracomm: Out<Handle>) about Comm(intercomm) {
+    fn Intercomm_merge(
+        intercomm: Handle, high: c_int, newintracomm: Out<Handle>
+    ) about Comm(intercomm) {
         newintracomm.check()?;
         let inter = mpi().comm(intercomm)?;
         check!(inter.is_inter(), ERR_COMM, "{} has one group only", inter.display_name());

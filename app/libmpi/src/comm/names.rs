@@ -1,5 +1,6 @@
-//! Names of ports (MPI 4.1, section 11.9.4), in a list in the memory that all ranks share. Ranks look at
-//! it and change it in one order (`Client::order`), so that nobody else changes the list while this one reads it.
+//! Names of ports (MPI 4.1, section 11.9.4), in a list in the memory that all ranks share. Ranks
+//! look at it and change it in one order (`Client::order`), so that nobody else changes the list
+//! while this one reads it.
 
 use std::ffi::c_char;
 use std::sync::atomic::Ordering;
@@ -69,7 +70,9 @@ mpi_functions! {
         name(port_name)?;
         let port = mpi().port()?;
         agree::settle();
-        let (before, entry) = find(port, &service).ok_or_else(|| unknown(abi::ERR_SERVICE, &service))?;
+        let (before, entry) = find(port, &service).ok_or_else(
+            || unknown(abi::ERR_SERVICE, &service)
+        )?;
         set(port, before, word(port, entry));
         port.give_back(entry);
         Ok(())

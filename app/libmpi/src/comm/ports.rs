@@ -98,8 +98,8 @@ fn silent() -> Error {
     Error::new(abi::ERR_INTERN, "who came to the port does not say who it is")
 }
 
-/// Returns how long a connection waits to be accepted, in picoseconds: what the hint `timeout` says,
-/// as for MPICH, or a variable of the environment, in seconds.
+/// Returns how long a connection waits to be accepted, in picoseconds: what the hint `timeout`
+/// says, as for MPICH, or a variable of the environment, in seconds.
 fn limit(info: &Info) -> Result<u64> {
     let said = match info.value(b"timeout") {
         Some(said) => String::from_utf8_lossy(&said).into_owned(),
@@ -143,7 +143,9 @@ mpi_functions! {
         let (me, ports) = (mpi().comms.me(), &mpi().comms.ports);
         let number = ports.get();
         ports.set(number + 1);
-        port_name.set_string(&format!("{PREFIX}{me}:{number}"), abi::MAX_PORT_NAME as usize).map(|_| ())
+        port_name
+            .set_string(&format!("{PREFIX}{me}:{number}"), abi::MAX_PORT_NAME as usize)
+            .map(|_| ())
     }
 
     fn Close_port(port_name: In<c_char>) {
@@ -153,12 +155,16 @@ mpi_functions! {
         Ok(())
     }
 
-    fn Comm_accept(port_name: In<c_char>, info: Handle, root: c_int, comm: Handle, newcomm: Out<Handle>) about Comm(comm) {
+    fn Comm_accept(
+        port_name: In<c_char>, info: Handle, root: c_int, comm: Handle, newcomm: Out<Handle>
+    ) about Comm(comm) {
         mpi().info_or_none(info)?;
         bridge(port_name, root, comm, newcomm, accept)
     }
 
-    fn Comm_connect(port_name: In<c_char>, info: Handle, root: c_int, comm: Handle, newcomm: Out<Handle>) about Comm(comm) {
+    fn Comm_connect(
+        port_name: In<c_char>, info: Handle, root: c_int, comm: Handle, newcomm: Out<Handle>
+    ) about Comm(comm) {
         let info = mpi().info_or_none(info)?;
         bridge(port_name, root, comm, newcomm, |door, comm| connect(door, comm, limit(&info)?))
     }

@@ -180,8 +180,8 @@ fn spawn(
 
 mpi_functions! {
     fn Comm_spawn(
-        command: In<c_char>, argv: In<In<c_char>>, maxprocs: c_int, info: Handle, root: c_int, comm: Handle,
-        intercomm: Out<Handle>, array_of_errcodes: Out<c_int>,
+        command: In<c_char>, argv: In<In<c_char>>, maxprocs: c_int, info: Handle, root: c_int,
+        comm: Handle, intercomm: Out<Handle>, array_of_errcodes: Out<c_int>,
     ) about Comm(comm) {
         let one = || {
             Ok(vec![program(command, argv, maxprocs, &mpi().info_or_none(info)?)?])
@@ -190,8 +190,9 @@ mpi_functions! {
     }
 
     fn Comm_spawn_multiple(
-        count: c_int, array_of_commands: In<In<c_char>>, array_of_argv: In<In<In<c_char>>>, array_of_maxprocs: In<c_int>,
-        array_of_info: In<Handle>, root: c_int, comm: Handle, intercomm: Out<Handle>, array_of_errcodes: Out<c_int>,
+        count: c_int, array_of_commands: In<In<c_char>>, array_of_argv: In<In<In<c_char>>>,
+        array_of_maxprocs: In<c_int>, array_of_info: In<Handle>, root: c_int, comm: Handle,
+        intercomm: Out<Handle>, array_of_errcodes: Out<c_int>,
     ) about Comm(comm) {
         let several = || {
             check!(count > 0, ERR_ARG, "{count} programs");

@@ -45,7 +45,8 @@ mpi_functions! {
             mpi().comm(handle)?.info.replace(hints_given);
         }
         // The program learns what it was split into.
-        if handle != abi::COMM_NULL && split_type == abi::COMM_TYPE_HW_UNGUIDED && info != abi::INFO_NULL {
+        let unguided = split_type == abi::COMM_TYPE_HW_UNGUIDED;
+        if handle != abi::COMM_NULL && unguided && info != abi::INFO_NULL {
             mpi().own_info(info)?.borrow_mut().set(RESOURCE, b"mpi_shared_memory");
         }
         newcomm.set(handle)

@@ -143,7 +143,10 @@ static PREDEFINED: &[(Handle, &str, Predefined)] = &[
     (abi::LONG_LONG, "MPI_LONG_LONG_INT", signed(8)),
     (abi::UNSIGNED_SHORT, "MPI_UNSIGNED_SHORT", unsigned(2)),
     (abi::UNSIGNED, "MPI_UNSIGNED", unsigned(4)),
-    (abi::UNSIGNED_LONG, "MPI_UNSIGNED_LONG", Predefined::One(Basic::new(Class::Unsigned, 8).external(4))),
+    (
+        abi::UNSIGNED_LONG, "MPI_UNSIGNED_LONG",
+        Predefined::One(Basic::new(Class::Unsigned, 8).external(4))
+    ),
     (abi::UNSIGNED_LONG_LONG, "MPI_UNSIGNED_LONG_LONG", unsigned(8)),
     (abi::FLOAT, "MPI_FLOAT", float(Float::Single)),
     (abi::C_FLOAT_COMPLEX, "MPI_C_COMPLEX", complex(Float::Single)),
@@ -168,7 +171,10 @@ static PREDEFINED: &[(Handle, &str, Predefined)] = &[
     (abi::SHORT_INT, "MPI_SHORT_INT", with_int(SHORT)),
     (abi::LONG_DOUBLE_INT, "MPI_LONG_DOUBLE_INT", with_int(number(Float::Extended))),
     (abi::TWO_REAL, "MPI_2REAL", Predefined::Pair(number(Float::Single), number(Float::Single))),
-    (abi::TWO_DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", Predefined::Pair(number(Float::Double), number(Float::Double))),
+    (
+        abi::TWO_DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION",
+        Predefined::Pair(number(Float::Double), number(Float::Double))
+    ),
     (abi::TWO_INTEGER, "MPI_2INTEGER", with_int(INT)),
     (abi::C_BOOL, "MPI_C_BOOL", logical(1)),
     (abi::CXX_BOOL, "MPI_CXX_BOOL", logical(1)),

@@ -52,32 +52,46 @@ both_forms! {
         register(new, build::contiguous(contents, count, &old)?)
     }
 
-    fn Type_vector | Type_vector_c (count: Count, length: Count, stride: Count, old: Handle, new: Out<Handle>) {
+    fn Type_vector | Type_vector_c (
+        count: Count, length: Count, stride: Count, old: Handle, new: Out<Handle>
+    ) {
         let old = mpi().datatype(old)?;
         let (count, length, stride) = (count.wide(), length.wide(), stride.wide());
-        let contents = Arguments::new(abi::COMBINER_VECTOR, LARGE).numbers(&[count, length, stride]).of(&old);
+        let contents =
+            Arguments::new(abi::COMBINER_VECTOR, LARGE).numbers(&[count, length, stride]).of(&old);
         // One that leads to no other block may be anything.
         let bytes = if count > 1 && length > 0 { product(stride, old.extent())? } else { 0 };
         register(new, build::vector(contents, count, length, bytes, &old)?)
     }
 
-    fn Type_create_hvector | Type_create_hvector_c (count: Count, length: Count, stride: Aint, old: Handle, new: Out<Handle>) {
+    fn Type_create_hvector | Type_create_hvector_c (
+        count: Count, length: Count, stride: Aint, old: Handle, new: Out<Handle>
+    ) {
         let old = mpi().datatype(old)?;
         let (count, length, stride) = (count.wide(), length.wide(), stride.wide());
         let arguments = Arguments::new(abi::COMBINER_HVECTOR, LARGE).numbers(&[count, length]);
-        register(new, build::vector(arguments.addresses(&[stride]).of(&old), count, length, stride, &old)?)
+        register(
+            new,
+            build::vector(arguments.addresses(&[stride]).of(&old), count, length, stride, &old)?
+        )
     }
 
-    fn Type_indexed | Type_indexed_c (count: Count, lengths: In<Count>, displacements: In<Count>, old: Handle, new: Out<Handle>) {
+    fn Type_indexed | Type_indexed_c (
+        count: Count, lengths: In<Count>, displacements: In<Count>, old: Handle, new: Out<Handle>
+    ) {
         let count = build::count(count.wide())?;
         let old = mpi().datatype(old)?;
         let (lengths, displacements) = (lengths.numbers(count)?, displacements.numbers(count)?);
         let arguments = Arguments::new(abi::COMBINER_INDEXED, LARGE).numbers(&[count as i64]);
         let contents = arguments.numbers(&lengths).numbers(&displacements).of(&old);
-        register(new, build::indexed(contents, &lengths, &scaled(&displacements, &lengths, &old)?, &old)?)
+        register(
+            new, build::indexed(contents, &lengths, &scaled(&displacements, &lengths, &old)?, &old)?
+        )
     }
 
-    fn Type_create_hindexed | Type_create_hindexed_c (count: Count, lengths: In<Count>, displacements: In<Aint>, old: Handle, new: Out<Handle>) {
+    fn Type_create_hindexed | Type_create_hindexed_c (
+        count: Count, lengths: In<Count>, displacements: In<Aint>, old: Handle, new: Out<Handle>
+    ) {
         let count = build::count(count.wide())?;
         let old = mpi().datatype(old)?;
         let (lengths, displacements) = (lengths.numbers(count)?, displacements.numbers(count)?);
@@ -86,45 +100,67 @@ both_forms! {
         register(new, build::indexed(contents, &lengths, &displacements, &old)?)
     }
 
-    fn Type_create_indexed_block | Type_create_indexed_block_c (count: Count, length: Count, displacements: In<Count>, old: Handle, new: Out<Handle>) {
+    fn Type_create_indexed_block | Type_create_indexed_block_c (
+        count: Count, length: Count, displacements: In<Count>, old: Handle, new: Out<Handle>
+    ) {
         let old = mpi().datatype(old)?;
-        let (arguments, lengths) = of_blocks(abi::COMBINER_INDEXED_BLOCK, LARGE, count.wide(), length.wide())?;
+        let (arguments, lengths) = of_blocks(
+            abi::COMBINER_INDEXED_BLOCK, LARGE, count.wide(), length.wide()
+        )?;
         let displacements = displacements.numbers(lengths.len())?;
         let contents = arguments.numbers(&displacements).of(&old);
-        register(new, build::indexed(contents, &lengths, &scaled(&displacements, &lengths, &old)?, &old)?)
+        register(
+            new, build::indexed(contents, &lengths, &scaled(&displacements, &lengths, &old)?, &old)?
+        )
     }
 
-    fn Type_create_hindexed_block | Type_create_hindexed_block_c (count: Count, length: Count, displacements: In<Aint>, old: Handle, new: Out<Handle>) {
+    fn Type_create_hindexed_block | Type_create_hindexed_block_c (
+        count: Count, length: Count, displacements: In<Aint>, old: Handle, new: Out<Handle>
+    ) {
         let old = mpi().datatype(old)?;
-        let (arguments, lengths) = of_blocks(abi::COMBINER_HINDEXED_BLOCK, LARGE, count.wide(), length.wide())?;
+        let (arguments, lengths) = of_blocks(
+            abi::COMBINER_HINDEXED_BLOCK, LARGE, count.wide(), length.wide()
+        )?;
         let displacements = displacements.numbers(lengths.len())?;
         let contents = arguments.addresses(&displacements).of(&old);
         register(new, build::indexed(contents, &lengths, &displacements, &old)?)
     }
 
-    fn Type_create_struct | Type_create_struct_c (count: Count, lengths: In<Count>, displacements: In<Aint>, types: In<Handle>, new: Out<Handle>) {
+    fn Type_create_struct | Type_create_struct_c (
+        count: Count, lengths: In<Count>, displacements: In<Aint>, types: In<Handle>,
+        new: Out<Handle>
+    ) {
         let count = build::count(count.wide())?;
         let types = datatypes(types.slice(count)?)?;
         let (lengths, displacements) = (lengths.numbers(count)?, displacements.numbers(count)?);
         let arguments = Arguments::new(abi::COMBINER_STRUCT, LARGE).numbers(&[count as i64]);
-        let contents = arguments.numbers(&lengths).addresses(&displacements).types(types.iter().cloned());
+        let contents = arguments.numbers(&lengths).addresses(&displacements).types(
+            types.iter().cloned()
+        );
         register(new, build::structure(contents, &lengths, &displacements, &types)?)
     }
 
-    fn Type_create_resized | Type_create_resized_c (old: Handle, lb: Aint, extent: Aint, new: Out<Handle>) {
+    fn Type_create_resized | Type_create_resized_c (
+        old: Handle, lb: Aint, extent: Aint, new: Out<Handle>
+    ) {
         let old = mpi().datatype(old)?;
         let (lb, extent) = (lb.wide(), extent.wide());
-        let contents = Arguments::new(abi::COMBINER_RESIZED, LARGE).addresses(&[lb, extent]).of(&old);
+        let contents =
+            Arguments::new(abi::COMBINER_RESIZED, LARGE).addresses(&[lb, extent]).of(&old);
         register(new, build::resized(contents, lb, extent, &old)?)
     }
 
-    fn Type_create_subarray | Type_create_subarray_c (dimensions: c_int, sizes: In<Count>, subsizes: In<Count>, starts: In<Count>, order: c_int, old: Handle, new: Out<Handle>) {
+    fn Type_create_subarray | Type_create_subarray_c (
+        dimensions: c_int, sizes: In<Count>, subsizes: In<Count>, starts: In<Count>, order: c_int,
+        old: Handle, new: Out<Handle>
+    ) {
         let old = mpi().datatype(old)?;
         check!(dimensions > 0, ERR_ARG, "an array of {dimensions} dimensions has no parts");
         let (sizes, subsizes) = (sizes.numbers(dimensions)?, subsizes.numbers(dimensions)?);
         let starts = starts.numbers(dimensions)?;
         let arguments = Arguments::new(abi::COMBINER_SUBARRAY, LARGE).integers([dimensions]);
-        let contents = arguments.numbers(&sizes).numbers(&subsizes).numbers(&starts).integers([order]).of(&old);
+        let arguments = arguments.numbers(&sizes).numbers(&subsizes).numbers(&starts);
+        let contents = arguments.integers([order]).of(&old);
         register(new, subarray(contents, &sizes, &subsizes, &starts, order, &old)?)
     }
 
@@ -138,7 +174,8 @@ both_forms! {
         let sizes = sizes.numbers(dimensions)?;
         let (how, with) = (distributions.slice(dimensions)?, arguments.slice(dimensions)?);
         let grid = grid.slice(dimensions)?;
-        let arguments = Arguments::new(abi::COMBINER_DARRAY, LARGE).integers([size, rank, dimensions]);
+        let arguments =
+            Arguments::new(abi::COMBINER_DARRAY, LARGE).integers([size, rank, dimensions]);
         let arguments = arguments.numbers(&sizes).integers(how.iter().copied());
         let arguments = arguments.integers(with.iter().copied()).integers(grid.iter().copied());
         let contents = arguments.integers([order]).of(&old);

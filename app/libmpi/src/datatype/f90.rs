@@ -35,12 +35,14 @@ const INTEGERS: [(c_int, Handle); 5] = [
 
 mpi_functions! {
     fn Type_create_f90_real(precision: c_int, range: c_int, new: Out<Handle>) {
-        let contents = Arguments::new(abi::COMBINER_F90_REAL, false).integers([precision, range]).types([]);
+        let contents =
+            Arguments::new(abi::COMBINER_F90_REAL, false).integers([precision, range]).types([]);
         new.set(of_basic(contents, real(precision, range)?.2)?)
     }
 
     fn Type_create_f90_complex(precision: c_int, range: c_int, new: Out<Handle>) {
-        let contents = Arguments::new(abi::COMBINER_F90_COMPLEX, false).integers([precision, range]).types([]);
+        let contents =
+            Arguments::new(abi::COMBINER_F90_COMPLEX, false).integers([precision, range]).types([]);
         new.set(of_basic(contents, real(precision, range)?.3)?)
     }
 
@@ -53,22 +55,34 @@ mpi_functions! {
     fn Type_match_size(class: c_int, size: c_int, datatype: Out<Handle>) {
         let candidates: &[Handle] = match class {
             abi::TYPECLASS_REAL => &[abi::REAL2, abi::REAL4, abi::REAL8, abi::REAL16],
-            abi::TYPECLASS_INTEGER => &[abi::INTEGER1, abi::INTEGER2, abi::INTEGER4, abi::INTEGER8, abi::INTEGER16],
-            abi::TYPECLASS_COMPLEX => &[abi::COMPLEX4, abi::COMPLEX8, abi::COMPLEX16, abi::COMPLEX32],
+            abi::TYPECLASS_INTEGER => &[
+                abi::INTEGER1, abi::INTEGER2, abi::INTEGER4, abi::INTEGER8, abi::INTEGER16
+            ],
+            abi::TYPECLASS_COMPLEX => &[
+                abi::COMPLEX4, abi::COMPLEX8, abi::COMPLEX16, abi::COMPLEX32
+            ],
             _ => return Err(Error::new(abi::ERR_ARG, format!("{class} is no class of datatypes"))),
         };
-        let fits = |handle: &&Handle| basic_of(**handle).is_some_and(|basic| c_int::from(basic.size) == size);
+        let fits = |handle: &&Handle| basic_of(**handle).is_some_and(
+            |basic| c_int::from(basic.size) == size
+        );
         let found = candidates.iter().find(fits);
-        datatype.set(*found.ok_or_else(|| Error::new(abi::ERR_ARG, format!("no datatype of that class has {size} bytes")))?)
+        let absent =
+            || Error::new(abi::ERR_ARG, format!("no datatype of that class has {size} bytes"));
+        datatype.set(*found.ok_or_else(absent)?)
     }
 
     fn Type_get_value_index(value: Handle, index: Handle, new: Out<Handle>) {
-        check!(value != abi::DATATYPE_NULL && index != abi::DATATYPE_NULL, ERR_TYPE, "a pair needs two datatypes");
+        check!(
+            value != abi::DATATYPE_NULL && index != abi::DATATYPE_NULL, ERR_TYPE,
+            "a pair needs two datatypes"
+        );
         if let Some(known) = basic::pair(value, index) {
             return new.set(known);
         }
         let (value, index) = (mpi().datatype(value)?, mpi().datatype(index)?);
-        let (Some(Element::One(first)), Some(Element::One(second))) = (value.element(), index.element()) else {
+        let elements = (value.element(), index.element());
+        let (Some(Element::One(first)), Some(Element::One(second))) = elements else {
             return new.set(abi::DATATYPE_NULL);
         };
         let ordered = matches!(first.class, Class::Signed | Class::Unsigned | Class::Float(_));

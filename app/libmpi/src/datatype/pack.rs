@@ -40,7 +40,8 @@ fn check_representation(name: In<c_char>) -> Result {
 
 both_forms! {
     fn Pack | Pack_c (
-        from: *const u8, count: Count, datatype: Handle, into: Out<u8>, size: Count, position: Out<Count>, comm: Handle,
+        from: *const u8, count: Count, datatype: Handle, into: Out<u8>, size: Count,
+        position: Out<Count>, comm: Handle,
     ) about Comm(comm) {
         mpi().comm(comm)?;
         let (datatype, count) = (mpi().committed(datatype)?, count.wide());
@@ -53,7 +54,8 @@ both_forms! {
     }
 
     fn Unpack | Unpack_c (
-        from: In<u8>, size: Count, position: Out<Count>, into: *mut u8, count: Count, datatype: Handle, comm: Handle,
+        from: In<u8>, size: Count, position: Out<Count>, into: *mut u8, count: Count,
+        datatype: Handle, comm: Handle,
     ) about Comm(comm) {
         mpi().comm(comm)?;
         let (datatype, count) = (mpi().committed(datatype)?, count.wide());
@@ -65,7 +67,9 @@ both_forms! {
         position.set(Count::narrow(place.end as i64))
     }
 
-    fn Pack_size | Pack_size_c (count: Count, datatype: Handle, comm: Handle, size: Out<Count>) about Comm(comm) {
+    fn Pack_size | Pack_size_c (
+        count: Count, datatype: Handle, comm: Handle, size: Out<Count>
+    ) about Comm(comm) {
         mpi().comm(comm)?;
         let datatype = mpi().committed(datatype)?;
         size.set(Count::narrow(bytes(count.wide(), &datatype)? as i64))

@@ -12,13 +12,17 @@ both_forms! {
         size.set(Count::narrow(mpi().datatype(datatype)?.size() as i64))
     }
 
-    local fn Type_get_extent | Type_get_extent_c (datatype: Handle, lb: Out<Aint>, extent: Out<Aint>) {
+    local fn Type_get_extent | Type_get_extent_c (
+        datatype: Handle, lb: Out<Aint>, extent: Out<Aint>
+    ) {
         let datatype = mpi().datatype(datatype)?;
         lb.set(Aint::narrow(datatype.lb()))?;
         extent.set(Aint::narrow(datatype.extent()))
     }
 
-    local fn Type_get_true_extent | Type_get_true_extent_c (datatype: Handle, lb: Out<Aint>, extent: Out<Aint>) {
+    local fn Type_get_true_extent | Type_get_true_extent_c (
+        datatype: Handle, lb: Out<Aint>, extent: Out<Aint>
+    ) {
         let datatype = mpi().datatype(datatype)?;
         lb.set(Aint::narrow(datatype.true_lb()))?;
         extent.set(Aint::narrow(datatype.true_extent()))
@@ -42,7 +46,10 @@ mpi_functions! {
         extent.set(datatype.true_extent())
     }
 
-    fn Type_get_envelope(datatype: Handle, integers: Out<c_int>, addresses: Out<c_int>, types: Out<c_int>, combiner: Out<c_int>) {
+    fn Type_get_envelope(
+        datatype: Handle, integers: Out<c_int>, addresses: Out<c_int>, types: Out<c_int>,
+        combiner: Out<c_int>
+    ) {
         let datatype = mpi().datatype(datatype)?;
         let contents = datatype.contents();
         check!(!contents.large, ERR_TYPE, "the datatype was made with large counts");
@@ -52,7 +59,10 @@ mpi_functions! {
         combiner.set(contents.combiner)
     }
 
-    fn Type_get_envelope_c(datatype: Handle, integers: Out<i64>, addresses: Out<i64>, counts: Out<i64>, types: Out<i64>, combiner: Out<c_int>) {
+    fn Type_get_envelope_c(
+        datatype: Handle, integers: Out<i64>, addresses: Out<i64>, counts: Out<i64>,
+        types: Out<i64>, combiner: Out<c_int>
+    ) {
         let datatype = mpi().datatype(datatype)?;
         let contents = datatype.contents();
         integers.set(contents.integers.len() as i64)?;
@@ -71,8 +81,9 @@ mpi_functions! {
     }
 
     fn Type_get_contents_c(
-        datatype: Handle, room_integers: i64, room_addresses: i64, room_counts: i64, room_types: i64,
-        integers: Out<c_int>, addresses: Out<isize>, counts: Out<i64>, types: Out<Handle>,
+        datatype: Handle, room_integers: i64, room_addresses: i64, room_counts: i64,
+        room_types: i64, integers: Out<c_int>, addresses: Out<isize>, counts: Out<i64>,
+        types: Out<Handle>,
     ) {
         let room = (room_integers, room_addresses, room_counts, room_types);
         contents(datatype, room, (integers, addresses, Some(counts), types))

@@ -30,10 +30,15 @@ mpi_functions! {
         let old = mpi().datatype(old)?;
         let (count, length, stride) = (count.wide(), length.wide(), stride.wide());
         let arguments = Arguments::new(abi::COMBINER_HVECTOR, false).numbers(&[count, length]);
-        register(new, build::vector(arguments.addresses(&[stride]).of(&old), count, length, stride, &old)?)
+        register(
+            new,
+            build::vector(arguments.addresses(&[stride]).of(&old), count, length, stride, &old)?
+        )
     }
 
-    fn Type_hindexed(count: c_int, lengths: In<c_int>, displacements: In<isize>, old: Handle, new: Out<Handle>) {
+    fn Type_hindexed(
+        count: c_int, lengths: In<c_int>, displacements: In<isize>, old: Handle, new: Out<Handle>
+    ) {
         let count = build::count(count.wide())?;
         let old = mpi().datatype(old)?;
         let (lengths, displacements) = (lengths.numbers(count)?, displacements.numbers(count)?);
@@ -42,13 +47,18 @@ mpi_functions! {
         register(new, build::indexed(contents, &lengths, &displacements, &old)?)
     }
 
-    fn Type_struct(count: c_int, lengths: In<c_int>, displacements: In<isize>, types: In<Handle>, new: Out<Handle>) {
+    fn Type_struct(
+        count: c_int, lengths: In<c_int>, displacements: In<isize>, types: In<Handle>,
+        new: Out<Handle>
+    ) {
         let count = build::count(count.wide())?;
         let types = types.slice(count)?.iter().map(|&handle| mpi().datatype(handle));
         let types = types.collect::<crate::Result<Vec<Rc<_>>>>()?;
         let (lengths, displacements) = (lengths.numbers(count)?, displacements.numbers(count)?);
         let arguments = Arguments::new(abi::COMBINER_STRUCT, false).numbers(&[count as i64]);
-        let contents = arguments.numbers(&lengths).addresses(&displacements).types(types.iter().cloned());
+        let contents = arguments.numbers(&lengths).addresses(&displacements).types(
+            types.iter().cloned()
+        );
         register(new, build::structure(contents, &lengths, &displacements, &types)?)
     }
 }

@@ -66,7 +66,9 @@ mpi_functions! {
     fn Abi_set_fortran_info(info: Handle) {
         let said = mpi().info(info)?;
         let types = types();
-        let other = said.keys().find(|key| types.get(key).is_some() && types.get(key) != said.get(key));
+        let other = said.keys().find(
+            |key| types.get(key).is_some() && types.get(key) != said.get(key)
+        );
         check!(
             other.is_none(),
             ERR_ABI,
@@ -87,7 +89,10 @@ mpi_functions! {
     fn Abi_set_fortran_booleans(logical_size: c_int, logical_true: In<u8>, logical_false: In<u8>) {
         for (said, value) in [(logical_true, true), (logical_false, false)] {
             let known = logical(logical_size, value)?;
-            check!(said.slice(logical_size)? == known, ERR_ABI, "a logical value that is not gfortran's");
+            check!(
+                said.slice(logical_size)? == known, ERR_ABI,
+                "a logical value that is not gfortran's"
+            );
         }
         Ok(())
     }

@@ -21,7 +21,9 @@ mpi_functions! {
         init(abi::THREAD_SINGLE)
     }
 
-    fn Init_thread(argc: Out<c_int>, argv: Out<Out<Out<c_char>>>, required: c_int, provided: Out<c_int>) {
+    fn Init_thread(
+        argc: Out<c_int>, argv: Out<Out<Out<c_char>>>, required: c_int, provided: Out<c_int>
+    ) {
         let _ = (argc, argv);
         let levels = [
             abi::THREAD_SINGLE, abi::THREAD_FUNNELED, abi::THREAD_SERIALIZED, abi::THREAD_MULTIPLE,
@@ -35,7 +37,10 @@ mpi_functions! {
 
     fn Finalize() {
         let environment = &mpi().environment;
-        check!(environment.phase.get() == Phase::Initialised, ERR_OTHER, "MPI was not initialised by MPI_Init");
+        check!(
+            environment.phase.get() == Phase::Initialised, ERR_OTHER,
+            "MPI was not initialised by MPI_Init"
+        );
         if let Some(own) = mpi().comms.known_own() {
             own.attributes.clear(abi::COMM_SELF)?;
         }
@@ -108,7 +113,8 @@ mpi_functions! {
 
     fn Abort(comm: Handle, errorcode: c_int) about Comm(comm) {
         // Whatever the handle, the program is to end.
-        let on = mpi().comm(comm).map(|comm| format!(" on {}", comm.display_name())).unwrap_or_default();
+        let known = mpi().comm(comm);
+        let on = known.map(|comm| format!(" on {}", comm.display_name())).unwrap_or_default();
         eprintln!("heddle: rank {}: MPI_Abort{on} with code {errorcode}", mpi().comms.me());
         super::abort(errorcode)
     }

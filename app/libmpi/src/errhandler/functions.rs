@@ -43,11 +43,18 @@ macro_rules! errhandler_functions {
     };
 }
 
-errhandler_functions!(Comm: Comm_create_errhandler, Comm_set_errhandler, Comm_get_errhandler, Comm_call_errhandler);
-errhandler_functions!(Win: Win_create_errhandler, Win_set_errhandler, Win_get_errhandler, Win_call_errhandler);
-errhandler_functions!(File: File_create_errhandler, File_set_errhandler, File_get_errhandler, File_call_errhandler);
 errhandler_functions!(
-    Session: Session_create_errhandler, Session_set_errhandler, Session_get_errhandler, Session_call_errhandler
+    Comm: Comm_create_errhandler, Comm_set_errhandler, Comm_get_errhandler, Comm_call_errhandler
+);
+errhandler_functions!(
+    Win: Win_create_errhandler, Win_set_errhandler, Win_get_errhandler, Win_call_errhandler
+);
+errhandler_functions!(
+    File: File_create_errhandler, File_set_errhandler, File_get_errhandler, File_call_errhandler
+);
+errhandler_functions!(
+    Session: Session_create_errhandler, Session_set_errhandler, Session_get_errhandler,
+    Session_call_errhandler
 );
 // The names of MPI-1.
 errhandler_functions!(Comm: Errhandler_create, Errhandler_set, Errhandler_get);

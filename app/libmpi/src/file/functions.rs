@@ -153,7 +153,10 @@ mpi_functions! {
         info.set(mpi().add_used_info(known))
     }
 
-    fn File_set_view(file: Handle, displacement: i64, etype: Handle, filetype: Handle, datarep: In<c_char>, info: Handle) about File(file) {
+    fn File_set_view(
+        file: Handle, displacement: i64, etype: Handle, filetype: Handle, datarep: In<c_char>,
+        info: Handle
+    ) about File(file) {
         let file = mpi().file(file)?;
         let hints = hints(info)?;
         set_view(&file, displacement, (etype, filetype), datarep)?;
@@ -161,7 +164,10 @@ mpi_functions! {
         Ok(())
     }
 
-    fn File_get_view(file: Handle, displacement: Out<i64>, etype: Out<Handle>, filetype: Out<Handle>, datarep: Out<c_char>) about File(file) {
+    fn File_get_view(
+        file: Handle, displacement: Out<i64>, etype: Out<Handle>, filetype: Out<Handle>,
+        datarep: Out<c_char>
+    ) about File(file) {
         let view = mpi().file(file)?.view();
         etype.check()?;
         filetype.check()?;
@@ -233,7 +239,9 @@ mpi_functions! {
 }
 
 both_forms! {
-    fn File_get_type_extent | File_get_type_extent_c (file: Handle, datatype: Handle, extent: Out<Aint>) about File(file) {
+    fn File_get_type_extent | File_get_type_extent_c (
+        file: Handle, datatype: Handle, extent: Out<Aint>
+    ) about File(file) {
         let view = mpi().file(file)?.view();
         let (_, known) = view.representation.stored(&*mpi().datatype(datatype)?)?;
         extent.set(Aint::narrow(known))

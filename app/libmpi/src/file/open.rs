@@ -154,7 +154,9 @@ fn open(comm: &Comm, name: In<c_char>, mode: c_int, info: Handle) -> Result<File
 }
 
 mpi_functions! {
-    fn File_open(comm: Handle, filename: In<c_char>, amode: c_int, info: Handle, file: Out<Handle>) about File(abi::FILE_NULL) {
+    fn File_open(
+        comm: Handle, filename: In<c_char>, amode: c_int, info: Handle, file: Out<Handle>
+    ) about File(abi::FILE_NULL) {
         let comm = mpi().intracomm(comm)?;
         file.check()?;
         file.set(abi::FILE_NULL)?;
@@ -181,6 +183,7 @@ mpi_functions! {
         let path = path(filename)?;
         hints(info)?;
         agree::settle();
-        fs::remove_file(&path).map_err(|error| failed(&format!("deleting {}", path.display()), &error))
+        let what = || format!("deleting {}", path.display());
+        fs::remove_file(&path).map_err(|error| failed(&what(), &error))
     }
 }

@@ -157,7 +157,9 @@ impl Registered {
 }
 
 both_forms! {
-    fn Register_datarep | Register_datarep_c (name: In<c_char>, read: Function, write: Function, extent: Function, extra: *mut c_void) {
+    fn Register_datarep | Register_datarep_c (
+        name: In<c_char>, read: Function, write: Function, extent: Function, extra: *mut c_void
+    ) {
         let name = name.bytes().unwrap_or_default();
         let length = 1..abi::MAX_DATAREP_STRING as usize;
         check!(length.contains(&name.len()), ERR_ARG, "a name of {} characters", name.len());
@@ -168,7 +170,9 @@ both_forms! {
         check!(!known, ERR_DUP_DATAREP, "there is such a representation already");
         let convert = |function: Function| (!function.is_null()).then(|| Callback::new(function));
         let (read, write, extent) = (convert(read), convert(write), Callback::new(extent));
-        registered.borrow_mut().push(Rc::new(Registered { name, large: LARGE, read, write, extent, extra }));
+        registered.borrow_mut().push(
+            Rc::new(Registered { name, large: LARGE, read, write, extent, extra })
+        );
         Ok(())
     }
 }

@@ -45,25 +45,46 @@ fn whole(
 /// The functions at an explicit offset, at which the place is `At(offset)`, or at a pointer. First
 /// those that are done when they return, then those with a request.
 macro_rules! transfers {
-    (at: $($name:ident | $large:ident, $start:ident | $start_large:ident: $direction:ident, $together:ident, $later:ident;)*) => {
+    (
+        at: $(
+            $name:ident | $large:ident, $start:ident | $start_large:ident:
+                $direction:ident, $together:ident, $later:ident;
+        )*
+    ) => {
         both_forms! { $(
-            fn $name | $large (file: Handle, offset: i64, buf: *mut c_void, count: Count, datatype: Handle, status: Out<Status>) about File(file) {
+            fn $name | $large (
+                file: Handle, offset: i64, buf: *mut c_void, count: Count, datatype: Handle,
+                status: Out<Status>
+            ) about File(file) {
                 let how = (Direction::$direction, Place::At(offset), Together::$together);
                 whole(file, how, || Data::new(buf, count, datatype), status)
             }
-            fn $start | $start_large (file: Handle, offset: i64, buf: *mut c_void, count: Count, datatype: Handle, request: Out<Handle>) about File(file) {
+            fn $start | $start_large (
+                file: Handle, offset: i64, buf: *mut c_void, count: Count, datatype: Handle,
+                request: Out<Handle>
+            ) about File(file) {
                 let how = (Direction::$direction, Place::At(offset), Together::$later);
                 started(file, how, || Data::new(buf, count, datatype), request)
             }
         )* }
     };
-    ($($name:ident | $large:ident $(, $start:ident | $start_large:ident)?: $direction:ident, $place:ident, $together:ident $(, $later:ident)?;)*) => {
+    (
+        $(
+            $name:ident | $large:ident $(, $start:ident | $start_large:ident)?:
+                $direction:ident, $place:ident, $together:ident $(, $later:ident)?;
+        )*
+    ) => {
         both_forms! { $(
-            fn $name | $large (file: Handle, buf: *mut c_void, count: Count, datatype: Handle, status: Out<Status>) about File(file) {
+            fn $name | $large (
+                file: Handle, buf: *mut c_void, count: Count, datatype: Handle, status: Out<Status>
+            ) about File(file) {
                 let how = (Direction::$direction, Place::$place, Together::$together);
                 whole(file, how, || Data::new(buf, count, datatype), status)
             }
-            $(fn $start | $start_large (file: Handle, buf: *mut c_void, count: Count, datatype: Handle, request: Out<Handle>) about File(file) {
+            $(fn $start | $start_large (
+                file: Handle, buf: *mut c_void, count: Count, datatype: Handle,
+                request: Out<Handle>
+            ) about File(file) {
                 let how = (Direction::$direction, Place::$place, Together::$later);
                 started(file, how, || Data::new(buf, count, datatype), request)
             })?
@@ -74,44 +95,71 @@ macro_rules! transfers {
 transfers! { at:
     File_read_at | File_read_at_c, File_iread_at | File_iread_at_c: Read, Alone, Alone;
     File_write_at | File_write_at_c, File_iwrite_at | File_iwrite_at_c: Write, Alone, Alone;
-    File_read_at_all | File_read_at_all_c, File_iread_at_all | File_iread_at_all_c: Read, Whole, Later;
-    File_write_at_all | File_write_at_all_c, File_iwrite_at_all | File_iwrite_at_all_c: Write, Whole, Later;
+    File_read_at_all | File_read_at_all_c, File_iread_at_all | File_iread_at_all_c:
+        Read, Whole, Later;
+    File_write_at_all | File_write_at_all_c, File_iwrite_at_all | File_iwrite_at_all_c:
+        Write, Whole, Later;
 }
 
 transfers! {
     File_read | File_read_c, File_iread | File_iread_c: Read, Own, Alone, Alone;
     File_write | File_write_c, File_iwrite | File_iwrite_c: Write, Own, Alone, Alone;
     File_read_all | File_read_all_c, File_iread_all | File_iread_all_c: Read, Own, Whole, Later;
-    File_write_all | File_write_all_c, File_iwrite_all | File_iwrite_all_c: Write, Own, Whole, Later;
-    File_read_shared | File_read_shared_c, File_iread_shared | File_iread_shared_c: Read, Shared, Alone, Alone;
-    File_write_shared | File_write_shared_c, File_iwrite_shared | File_iwrite_shared_c: Write, Shared, Alone, Alone;
+    File_write_all | File_write_all_c, File_iwrite_all | File_iwrite_all_c:
+        Write, Own, Whole, Later;
+    File_read_shared | File_read_shared_c, File_iread_shared | File_iread_shared_c:
+        Read, Shared, Alone, Alone;
+    File_write_shared | File_write_shared_c, File_iwrite_shared | File_iwrite_shared_c:
+        Write, Shared, Alone, Alone;
     File_read_ordered | File_read_ordered_c: Read, Ordered, Later;
     File_write_ordered | File_write_ordered_c: Write, Ordered, Whole;
 }
 
 both_forms! {
-    fn File_read_at_all_begin | File_read_at_all_begin_c (file: Handle, offset: i64, buf: *mut c_void, count: Count, datatype: Handle) about File(file) {
-        begin(&*mpi().file(file)?, Direction::Read, Place::At(offset), &Data::new(buf, count, datatype)?)
+    fn File_read_at_all_begin | File_read_at_all_begin_c (
+        file: Handle, offset: i64, buf: *mut c_void, count: Count, datatype: Handle
+    ) about File(file) {
+        begin(
+            &*mpi().file(file)?, Direction::Read, Place::At(offset),
+            &Data::new(buf, count, datatype)?
+        )
     }
 
-    fn File_write_at_all_begin | File_write_at_all_begin_c (file: Handle, offset: i64, buf: *mut c_void, count: Count, datatype: Handle) about File(file) {
-        begin(&*mpi().file(file)?, Direction::Write, Place::At(offset), &Data::new(buf, count, datatype)?)
+    fn File_write_at_all_begin | File_write_at_all_begin_c (
+        file: Handle, offset: i64, buf: *mut c_void, count: Count, datatype: Handle
+    ) about File(file) {
+        begin(
+            &*mpi().file(file)?, Direction::Write, Place::At(offset),
+            &Data::new(buf, count, datatype)?
+        )
     }
 
-    fn File_read_all_begin | File_read_all_begin_c (file: Handle, buf: *mut c_void, count: Count, datatype: Handle) about File(file) {
+    fn File_read_all_begin | File_read_all_begin_c (
+        file: Handle, buf: *mut c_void, count: Count, datatype: Handle
+    ) about File(file) {
         begin(&*mpi().file(file)?, Direction::Read, Place::Own, &Data::new(buf, count, datatype)?)
     }
 
-    fn File_write_all_begin | File_write_all_begin_c (file: Handle, buf: *mut c_void, count: Count, datatype: Handle) about File(file) {
+    fn File_write_all_begin | File_write_all_begin_c (
+        file: Handle, buf: *mut c_void, count: Count, datatype: Handle
+    ) about File(file) {
         begin(&*mpi().file(file)?, Direction::Write, Place::Own, &Data::new(buf, count, datatype)?)
     }
 
-    fn File_read_ordered_begin | File_read_ordered_begin_c (file: Handle, buf: *mut c_void, count: Count, datatype: Handle) about File(file) {
-        begin(&*mpi().file(file)?, Direction::Read, Place::Ordered, &Data::new(buf, count, datatype)?)
+    fn File_read_ordered_begin | File_read_ordered_begin_c (
+        file: Handle, buf: *mut c_void, count: Count, datatype: Handle
+    ) about File(file) {
+        begin(
+            &*mpi().file(file)?, Direction::Read, Place::Ordered, &Data::new(buf, count, datatype)?
+        )
     }
 
-    fn File_write_ordered_begin | File_write_ordered_begin_c (file: Handle, buf: *mut c_void, count: Count, datatype: Handle) about File(file) {
-        begin(&*mpi().file(file)?, Direction::Write, Place::Ordered, &Data::new(buf, count, datatype)?)
+    fn File_write_ordered_begin | File_write_ordered_begin_c (
+        file: Handle, buf: *mut c_void, count: Count, datatype: Handle
+    ) about File(file) {
+        begin(
+            &*mpi().file(file)?, Direction::Write, Place::Ordered, &Data::new(buf, count, datatype)?
+        )
     }
 }
 

@@ -85,8 +85,8 @@ impl View {
         Ok(Self { displacement, etype, filetype, representation, unit, tile })
     }
 
-    /// Returns whether a byte of the file is shown more than once, which files that are written must
-    /// not have (MPI 4.1, section 14.1.1).
+    /// Returns whether a byte of the file is shown more than once, which files that are written
+    /// must not have (MPI 4.1, section 14.1.1).
     pub const fn overlaps(&self) -> bool {
         self.tile.overlaps
     }

@@ -35,7 +35,11 @@ mpi_functions! {
         let (one, other) = (mpi().group(group1)?, mpi().group(group2)?);
         let added = other.without(|world| one.rank_of(world).is_some());
         let session = one.session().or(other.session());
-        let all = if added.size() == 0 { one } else { Group::of(one.iter().chain(added.iter()).collect()) };
+        let all = if added.size() == 0 {
+            one
+        } else {
+            Group::of(one.iter().chain(added.iter()).collect())
+        };
         give(newgroup, all.of_session(session))
     }
 
@@ -80,7 +84,9 @@ mpi_functions! {
         group.set(abi::GROUP_NULL)
     }
 
-    fn Group_from_session_pset(session: Handle, pset_name: In<c_char>, newgroup: Out<Handle>) about Session(session) {
+    fn Group_from_session_pset(
+        session: Handle, pset_name: In<c_char>, newgroup: Out<Handle>
+    ) about Session(session) {
         mpi().session(session)?;
         let Some(name) = pset_name.bytes() else {
             return Err(Error::new(abi::ERR_ARG, "the name of a process set is a null pointer"));

@@ -234,7 +234,9 @@ both_forms! {
         create(function, commutes, LARGE, new)
     }
 
-    fn Reduce_local | Reduce_local_c (from: *const u8, into: *mut u8, count: Count, datatype: Handle, op: Handle) {
+    fn Reduce_local | Reduce_local_c (
+        from: *const u8, into: *mut u8, count: Count, datatype: Handle, op: Handle
+    ) {
         let (count, op) = (datatype::build::count(count.wide())?, mpi().op(op)?);
         let datatype = mpi().committed(datatype)?;
         op.check_allowed(&datatype)?;

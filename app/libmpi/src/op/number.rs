@@ -33,8 +33,9 @@ pub trait Truth: Copy {
 }
 
 /// Integers.
-pub trait Integer:
-    Arithmetic + Ordered + Truth + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
+pub trait Integer: Arithmetic + Ordered + Truth
+where
+    Self: BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>,
 {
 }
 

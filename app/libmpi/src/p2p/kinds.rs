@@ -80,7 +80,8 @@ pub fn check(port: &Client, done: &Completion, data: &Data, comm: &Comm) {
     }
     let (me, call) = (mpi().comms.me(), mpi().call.get());
     eprintln!(
-        "heddle: warning: rank {me}: {call} on {}: rank {} of the world sent {}, and they are received as {}",
+        "heddle: warning: rank {me}: {call} on {}: rank {} of the world sent {}, and they are \
+         received as {}",
         comm.display_name(),
         done.source,
         words(sent),

@@ -247,11 +247,15 @@ fn take_message(data: Data, message: Out<Handle>) -> Result<Active> {
 }
 
 both_forms! {
-    fn Mrecv | Mrecv_c (buf: *mut c_void, count: Count, datatype: Handle, message: Out<Handle>, status: Out<Status>) {
+    fn Mrecv | Mrecv_c (
+        buf: *mut c_void, count: Count, datatype: Handle, message: Out<Handle>, status: Out<Status>
+    ) {
         tell(status, request::end(take_message(Data::new(buf, count, datatype)?, message)?))
     }
 
-    fn Imrecv | Imrecv_c (buf: *mut c_void, count: Count, datatype: Handle, message: Out<Handle>, request: Out<Handle>) {
+    fn Imrecv | Imrecv_c (
+        buf: *mut c_void, count: Count, datatype: Handle, message: Out<Handle>, request: Out<Handle>
+    ) {
         request.check()?;
         let active = take_message(Data::new(buf, count, datatype)?, message)?;
         request.set(mpi().requests.add(Rc::new(Request::active(active))))
@@ -264,13 +268,17 @@ mpi_functions! {
         found.map_or(Ok(()), |found| set_status(status, &found))
     }
 
-    fn Iprobe(source: c_int, tag: c_int, comm: Handle, flag: Out<c_int>, status: Out<Status>) about Comm(comm) {
+    fn Iprobe(
+        source: c_int, tag: c_int, comm: Handle, flag: Out<c_int>, status: Out<Status>
+    ) about Comm(comm) {
         let found = probe(&Peer::source(comm, source, tag)?, false)?;
         flag.set(c_int::from(found.is_some()))?;
         found.map_or(Ok(()), |found| set_status(status, &found))
     }
 
-    fn Mprobe(source: c_int, tag: c_int, comm: Handle, message: Out<Handle>, status: Out<Status>) about Comm(comm) {
+    fn Mprobe(
+        source: c_int, tag: c_int, comm: Handle, message: Out<Handle>, status: Out<Status>
+    ) about Comm(comm) {
         message.check()?;
         let found = matched_probe(Peer::source(comm, source, tag)?, true)?;
         let (handle, known) = found.ok_or_else(request::unfinished)?;
@@ -278,7 +286,10 @@ mpi_functions! {
         set_status(status, &known)
     }
 
-    fn Improbe(source: c_int, tag: c_int, comm: Handle, flag: Out<c_int>, message: Out<Handle>, status: Out<Status>) about Comm(comm) {
+    fn Improbe(
+        source: c_int, tag: c_int, comm: Handle, flag: Out<c_int>, message: Out<Handle>,
+        status: Out<Status>
+    ) about Comm(comm) {
         message.check()?;
         let found = matched_probe(Peer::source(comm, source, tag)?, false)?;
         flag.set(c_int::from(found.is_some()))?;

@@ -220,7 +220,10 @@ mpi_functions! {
         tell(status, requests.end(place))
     }
 
-    fn Waitsome(count: c_int, array: Out<Handle>, number: Out<c_int>, indices: Out<c_int>, statuses: Out<Status>) {
+    fn Waitsome(
+        count: c_int, array: Out<Handle>, number: Out<c_int>, indices: Out<c_int>,
+        statuses: Out<Status>
+    ) {
         number.check()?;
         let requests = Requests::to_wait(array, count)?;
         let active = requests.active();
@@ -229,7 +232,8 @@ mpi_functions! {
         }
         let port = mpi().port()?;
         wait_any(port, &requests, &active);
-        let done: Places = active.into_iter().filter(|place| requests.is_done(port, *place)).collect();
+        let done: Places =
+            active.into_iter().filter(|place| requests.is_done(port, *place)).collect();
         set_some(&requests, &done, (number, indices, statuses), Requests::end)
     }
 
@@ -241,11 +245,16 @@ mpi_functions! {
         test_all(&Requests::new(array, count)?, flag, statuses, Requests::end)
     }
 
-    fn Testany(count: c_int, array: Out<Handle>, index: Out<c_int>, flag: Out<c_int>, status: Out<Status>) {
+    fn Testany(
+        count: c_int, array: Out<Handle>, index: Out<c_int>, flag: Out<c_int>, status: Out<Status>
+    ) {
         test_any(&Requests::new(array, count)?, (index, flag), status, Requests::end)
     }
 
-    fn Testsome(count: c_int, array: Out<Handle>, number: Out<c_int>, indices: Out<c_int>, statuses: Out<Status>) {
+    fn Testsome(
+        count: c_int, array: Out<Handle>, number: Out<c_int>, indices: Out<c_int>,
+        statuses: Out<Status>
+    ) {
         test_some(&Requests::new(array, count)?, (number, indices, statuses), Requests::end)
     }
 }

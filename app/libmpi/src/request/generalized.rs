@@ -60,19 +60,32 @@ fn passed(code: c_int) -> Result {
 }
 
 mpi_functions! {
-    fn Grequest_start(query: Function, free: Function, cancel: Function, extra: *mut c_void, request: Out<Handle>) {
+    fn Grequest_start(
+        query: Function, free: Function, cancel: Function, extra: *mut c_void, request: Out<Handle>
+    ) {
         request.check()?;
-        check!(![query, free, cancel].iter().any(|function| function.is_null()), ERR_ARG, "a function is missing");
+        check!(
+            ![query, free, cancel].iter().any(|function| function.is_null()), ERR_ARG,
+            "a function is missing"
+        );
         let [query, free, cancel] = [query, free, cancel].map(Callback::new);
-        let operation = Generalized { query, free, cancel, extra, complete: Cell::new(false), freed: Cell::new(false) };
-        request.set(mpi().requests.add(Rc::new(Request::active(Active::Generalized(Rc::new(operation))))))
+        let operation = Generalized {
+            query, free, cancel, extra, complete: Cell::new(false), freed: Cell::new(false)
+        };
+        request.set(
+            mpi().requests.add(Rc::new(Request::active(Active::Generalized(Rc::new(operation)))))
+        )
     }
 
     fn Grequest_complete(request: Handle) {
         let known = mpi().request(request)?;
-        let known = known.ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request is no generalized one"))?;
+        let known = known.ok_or_else(|| {
+            Error::new(abi::ERR_REQUEST, "the null request is no generalized one")
+        })?;
         let operation = known.generalized();
-        let operation = operation.ok_or_else(|| Error::new(abi::ERR_REQUEST, "the request is no generalized one"))?;
+        let operation = operation.ok_or_else(|| {
+            Error::new(abi::ERR_REQUEST, "the request is no generalized one")
+        })?;
         operation.complete.set(true);
         if operation.freed.get() {
             mpi().requests.remove(request);

@@ -43,17 +43,24 @@ mpi_functions! {
         no_error(&requests, status)
     }
 
-    fn Request_get_status_all(count: c_int, array: Out<Handle>, flag: Out<c_int>, statuses: Out<Status>) {
+    fn Request_get_status_all(
+        count: c_int, array: Out<Handle>, flag: Out<c_int>, statuses: Out<Status>
+    ) {
         test_all(&Requests::new(array, count)?, flag, statuses, look)
     }
 
-    fn Request_get_status_any(count: c_int, array: Out<Handle>, index: Out<c_int>, flag: Out<c_int>, status: Out<Status>) {
+    fn Request_get_status_any(
+        count: c_int, array: Out<Handle>, index: Out<c_int>, flag: Out<c_int>, status: Out<Status>
+    ) {
         let requests = Requests::new(array, count)?;
         test_any(&requests, (index, flag), status, look)?;
         no_error(&requests, status)
     }
 
-    fn Request_get_status_some(count: c_int, array: Out<Handle>, number: Out<c_int>, indices: Out<c_int>, statuses: Out<Status>) {
+    fn Request_get_status_some(
+        count: c_int, array: Out<Handle>, number: Out<c_int>, indices: Out<c_int>,
+        statuses: Out<Status>
+    ) {
         test_some(&Requests::new(array, count)?, (number, indices, statuses), look)
     }
 }

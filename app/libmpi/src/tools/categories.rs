@@ -53,8 +53,9 @@ mpi_functions! {
     }
 
     fn T_category_get_info(
-        cat_index: c_int, name: Out<c_char>, name_len: Out<c_int>, desc: Out<c_char>, desc_len: Out<c_int>,
-        num_cvars: Out<c_int>, num_pvars: Out<c_int>, num_categories: Out<c_int>,
+        cat_index: c_int, name: Out<c_char>, name_len: Out<c_int>, desc: Out<c_char>,
+        desc_len: Out<c_int>, num_cvars: Out<c_int>, num_pvars: Out<c_int>,
+        num_categories: Out<c_int>,
     ) {
         tools()?;
         let category = entry(&CATEGORIES, cat_index)?;

@@ -91,8 +91,9 @@ mpi_functions! {
     }
 
     fn T_cvar_get_info(
-        cvar_index: c_int, name: Out<c_char>, name_len: Out<c_int>, verbosity: Out<c_int>, datatype: Out<Handle>,
-        enumtype: Out<Handle>, desc: Out<c_char>, desc_len: Out<c_int>, bind: Out<c_int>, scope: Out<c_int>,
+        cvar_index: c_int, name: Out<c_char>, name_len: Out<c_int>, verbosity: Out<c_int>,
+        datatype: Out<Handle>, enumtype: Out<Handle>, desc: Out<c_char>, desc_len: Out<c_int>,
+        bind: Out<c_int>, scope: Out<c_int>,
     ) {
         tools()?;
         let variable = entry(&VARIABLES, cvar_index)?;
@@ -154,7 +155,8 @@ mpi_functions! {
         levels(enumtype)?;
         let item = usize::try_from(index).ok().and_then(|index| LEVELS.get(index));
         let Some(&(number, level)) = item else {
-            return Err(Error::new(abi::T_ERR_INVALID_INDEX, format!("item {index} of {}", LEVELS.len())));
+            let wrong = format!("item {index} of {}", LEVELS.len());
+            return Err(Error::new(abi::T_ERR_INVALID_INDEX, wrong));
         };
         give(value, number)?;
         give_text(name, name_len, level)

@@ -49,10 +49,13 @@ mpi_functions! {
 
     fn T_event_get_info(
         event_index: c_int, name: Out<c_char>, name_len: Out<c_int>, verbosity: Out<c_int>,
-        array_of_datatypes: Out<Handle>, array_of_displacements: Out<isize>, num_elements: Out<c_int>,
-        enumtype: Out<Handle>, info: Out<Handle>, desc: Out<c_char>, desc_len: Out<c_int>, bind: Out<c_int>,
+        array_of_datatypes: Out<Handle>, array_of_displacements: Out<isize>,
+        num_elements: Out<c_int>, enumtype: Out<Handle>, info: Out<Handle>, desc: Out<c_char>,
+        desc_len: Out<c_int>, bind: Out<c_int>,
     ) {
-        let _ = (name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements);
+        let _ = (
+            name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements
+        );
         let _ = (enumtype, info, desc, desc_len, bind);
         tools()?;
         Err(no_event(event_index))
@@ -66,7 +69,9 @@ mpi_functions! {
         Err(no_event(event_index))
     }
 
-    fn T_event_handle_free(event_registration: Handle, user_data: *mut c_void, free_cb_function: Function) {
+    fn T_event_handle_free(
+        event_registration: Handle, user_data: *mut c_void, free_cb_function: Function
+    ) {
         let _ = (user_data, free_cb_function);
         tools()?;
         Err(no_handle(event_registration))
@@ -93,7 +98,9 @@ mpi_functions! {
         Err(no_handle(event_registration))
     }
 
-    fn T_event_callback_get_info(event_registration: Handle, cb_safety: c_int, info_used: Out<Handle>) {
+    fn T_event_callback_get_info(
+        event_registration: Handle, cb_safety: c_int, info_used: Out<Handle>
+    ) {
         let _ = (cb_safety, info_used);
         tools()?;
         Err(no_handle(event_registration))
@@ -141,8 +148,9 @@ mpi_functions! {
     }
 
     fn T_source_get_info(
-        source_index: c_int, name: Out<c_char>, name_len: Out<c_int>, desc: Out<c_char>, desc_len: Out<c_int>,
-        ordering: Out<c_int>, ticks_per_second: Out<i64>, max_ticks: Out<i64>, info: Out<Handle>,
+        source_index: c_int, name: Out<c_char>, name_len: Out<c_int>, desc: Out<c_char>,
+        desc_len: Out<c_int>, ordering: Out<c_int>, ticks_per_second: Out<i64>, max_ticks: Out<i64>,
+        info: Out<Handle>,
     ) {
         clock(source_index)?;
         give_text(name, name_len, "clock")?;

@@ -170,9 +170,10 @@ mpi_functions! {
     }
 
     fn T_pvar_get_info(
-        pvar_index: c_int, name: Out<c_char>, name_len: Out<c_int>, verbosity: Out<c_int>, var_class: Out<c_int>,
-        datatype: Out<Handle>, enumtype: Out<Handle>, desc: Out<c_char>, desc_len: Out<c_int>, bind: Out<c_int>,
-        readonly: Out<c_int>, continuous: Out<c_int>, atomic: Out<c_int>,
+        pvar_index: c_int, name: Out<c_char>, name_len: Out<c_int>, verbosity: Out<c_int>,
+        var_class: Out<c_int>, datatype: Out<Handle>, enumtype: Out<Handle>, desc: Out<c_char>,
+        desc_len: Out<c_int>, bind: Out<c_int>, readonly: Out<c_int>, continuous: Out<c_int>,
+        atomic: Out<c_int>,
     ) {
         tools()?;
         let variable = entry(&VARIABLES, pvar_index)?;
@@ -208,7 +209,8 @@ mpi_functions! {
     }
 
     fn T_pvar_handle_alloc(
-        session: Handle, pvar_index: c_int, obj_handle: *mut c_void, handle: Out<Handle>, count: Out<c_int>,
+        session: Handle, pvar_index: c_int, obj_handle: *mut c_void, handle: Out<Handle>,
+        count: Out<c_int>,
     ) {
         // No variable is about an object.
         let _ = obj_handle;

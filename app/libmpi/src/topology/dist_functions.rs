@@ -12,15 +12,18 @@ use crate::{agree, check, mpi_functions};
 
 mpi_functions! {
     fn Dist_graph_create_adjacent(
-        comm_old: Handle, indegree: c_int, sources: In<c_int>, sourceweights: In<c_int>, outdegree: c_int,
-        destinations: In<c_int>, destweights: In<c_int>, info: Handle, reorder: c_int, comm_dist_graph: Out<Handle>,
+        comm_old: Handle, indegree: c_int, sources: In<c_int>, sourceweights: In<c_int>,
+        outdegree: c_int, destinations: In<c_int>, destweights: In<c_int>, info: Handle,
+        reorder: c_int, comm_dist_graph: Out<Handle>,
     ) about Comm(comm_old) {
         let _ = reorder;
         comm_dist_graph.check()?;
         let parent = mpi().intracomm(comm_old)?;
         mpi().info_or_none(info)?;
         let ranks = parent.size();
-        let weighted = [sourceweights, destweights].iter().any(|list| list.address() as usize != abi::UNWEIGHTED);
+        let weighted = [sourceweights, destweights].iter().any(
+            |list| list.address() as usize != abi::UNWEIGHTED
+        );
         let edges = Edges {
             sources: nodes(sources, sourceweights, indegree, ranks)?,
             destinations: nodes(destinations, destweights, outdegree, ranks)?,
@@ -45,12 +48,16 @@ mpi_functions! {
             total = total.saturating_add(*degree);
         }
         let destinations = nodes(destinations, weights, total, parent.size())?;
-        let of_edges = sources.iter().zip(&degrees).flat_map(|(&source, &degree)| (0..degree).map(move |_| source));
+        let of_edges = sources.iter().zip(&degrees).flat_map(
+            |(&source, &degree)| (0..degree).map(move |_| source)
+        );
         let named: Vec<Edge> = of_edges
             .zip(destinations)
             .map(|(source, (destination, weight))| Edge { source, destination, weight })
             .collect();
-        let edges = Edges::gathered(&parent, &named, weights.address() as usize != abi::UNWEIGHTED)?;
+        let edges = Edges::gathered(
+            &parent, &named, weights.address() as usize != abi::UNWEIGHTED
+        )?;
         comm_dist_graph.set(parent.with_topology(parent.size(), Topology::DistGraph(edges))?)
     }
 
@@ -64,8 +71,8 @@ mpi_functions! {
     }
 
     fn Dist_graph_neighbors(
-        comm: Handle, maxindegree: c_int, sources: Out<c_int>, sourceweights: Out<c_int>, maxoutdegree: c_int,
-        destinations: Out<c_int>, destweights: Out<c_int>,
+        comm: Handle, maxindegree: c_int, sources: Out<c_int>, sourceweights: Out<c_int>,
+        maxoutdegree: c_int, destinations: Out<c_int>, destweights: Out<c_int>,
     ) about Comm(comm) {
         let edges = mpi().edges(comm)?;
         for (list, most, ranks, weights) in [

@@ -12,7 +12,8 @@ use crate::{agree, check, mpi_functions};
 
 mpi_functions! {
     fn Cart_create(
-        comm_old: Handle, ndims: c_int, dims: In<c_int>, periods: In<c_int>, reorder: c_int, comm_cart: Out<Handle>,
+        comm_old: Handle, ndims: c_int, dims: In<c_int>, periods: In<c_int>, reorder: c_int,
+        comm_cart: Out<Handle>,
     ) about Comm(comm_old) {
         // Ranks keep their numbers, which `reorder` allows.
         let _ = reorder;
@@ -56,9 +57,14 @@ mpi_functions! {
         }
     }
 
-    local fn Cart_coords(comm: Handle, rank: c_int, maxdims: c_int, coords: Out<c_int>) about Comm(comm) {
+    local fn Cart_coords(
+        comm: Handle, rank: c_int, maxdims: c_int, coords: Out<c_int>
+    ) about Comm(comm) {
         let (comm, grid) = mpi().grid(comm)?;
-        check!((0..comm.size() as c_int).contains(&rank), ERR_RANK, "rank {rank} of {}", comm.size());
+        check!(
+            (0..comm.size() as c_int).contains(&rank), ERR_RANK, "rank {rank} of {}",
+            comm.size()
+        );
         whole(maxdims, grid.dimensions())?;
         coords.set_all(grid.coordinates(rank))
     }
@@ -82,7 +88,11 @@ mpi_functions! {
         newcomm.check()?;
         let (comm, grid) = mpi().grid(comm)?;
         let kept: Vec<bool> =
-            remain_dims.list(grid.dimensions() as c_int)?.into_iter().map(|keep| keep != 0).collect();
+            remain_dims
+                .list(grid.dimensions() as c_int)?
+                .into_iter()
+                .map(|keep| keep != 0)
+                .collect();
         let (part, which, within) = grid.part(comm.rank() as c_int, &kept);
         newcomm.set(comm.part_with_topology(which, within, Topology::Cart(part))?)
     }
@@ -132,7 +142,9 @@ mpi_functions! {
         nneighbors.set(of_node(&graph, rank)?.len() as c_int)
     }
 
-    fn Graph_neighbors(comm: Handle, rank: c_int, maxneighbors: c_int, neighbors: Out<c_int>) about Comm(comm) {
+    fn Graph_neighbors(
+        comm: Handle, rank: c_int, maxneighbors: c_int, neighbors: Out<c_int>
+    ) about Comm(comm) {
         let graph = mpi().graph(comm)?;
         let found = of_node(&graph, rank)?;
         neighbors.set_all(found.iter().copied().take(room(maxneighbors, found.len())?))

@@ -201,56 +201,106 @@ fn go_on(access: Result<Active>) -> Result {
 }
 
 both_forms! {
-    fn Put | Put_c (origin: *const c_void, count: Count, datatype: Handle, rank: c_int, displacement: isize, target_count: Count, target_type: Handle, win: Handle) about Win(win) {
-        let there = There { win, rank, displacement, count: target_count.wide(), datatype: target_type, by_request: false };
+    fn Put | Put_c (
+        origin: *const c_void, count: Count, datatype: Handle, rank: c_int, displacement: isize,
+        target_count: Count, target_type: Handle, win: Handle
+    ) about Win(win) {
+        let there = There {
+            win, rank, displacement, count: target_count.wide(), datatype: target_type,
+            by_request: false
+        };
         there.window()?;
         go_on(put(&Data::new(origin, count, datatype)?, &there))
     }
 
-    fn Rput | Rput_c (origin: *const c_void, count: Count, datatype: Handle, rank: c_int, displacement: isize, target_count: Count, target_type: Handle, win: Handle, request: Out<Handle>) about Win(win) {
+    fn Rput | Rput_c (
+        origin: *const c_void, count: Count, datatype: Handle, rank: c_int, displacement: isize,
+        target_count: Count, target_type: Handle, win: Handle, request: Out<Handle>
+    ) about Win(win) {
         request.check()?;
-        let there = There { win, rank, displacement, count: target_count.wide(), datatype: target_type, by_request: true };
+        let there = There {
+            win, rank, displacement, count: target_count.wide(), datatype: target_type,
+            by_request: true
+        };
         there.window()?;
         p2p::posted(put(&Data::new(origin, count, datatype)?, &there)?, request)
     }
 
-    fn Get | Get_c (origin: *mut c_void, count: Count, datatype: Handle, rank: c_int, displacement: isize, target_count: Count, target_type: Handle, win: Handle) about Win(win) {
-        let there = There { win, rank, displacement, count: target_count.wide(), datatype: target_type, by_request: false };
+    fn Get | Get_c (
+        origin: *mut c_void, count: Count, datatype: Handle, rank: c_int, displacement: isize,
+        target_count: Count, target_type: Handle, win: Handle
+    ) about Win(win) {
+        let there = There {
+            win, rank, displacement, count: target_count.wide(), datatype: target_type,
+            by_request: false
+        };
         there.window()?;
         go_on(get(&Data::new(origin, count, datatype)?, &there))
     }
 
-    fn Rget | Rget_c (origin: *mut c_void, count: Count, datatype: Handle, rank: c_int, displacement: isize, target_count: Count, target_type: Handle, win: Handle, request: Out<Handle>) about Win(win) {
+    fn Rget | Rget_c (
+        origin: *mut c_void, count: Count, datatype: Handle, rank: c_int, displacement: isize,
+        target_count: Count, target_type: Handle, win: Handle, request: Out<Handle>
+    ) about Win(win) {
         request.check()?;
-        let there = There { win, rank, displacement, count: target_count.wide(), datatype: target_type, by_request: true };
+        let there = There {
+            win, rank, displacement, count: target_count.wide(), datatype: target_type,
+            by_request: true
+        };
         there.window()?;
         p2p::posted(get(&Data::new(origin, count, datatype)?, &there)?, request)
     }
 
-    fn Accumulate | Accumulate_c (origin: *const c_void, count: Count, datatype: Handle, rank: c_int, displacement: isize, target_count: Count, target_type: Handle, op: Handle, win: Handle) about Win(win) {
-        let there = There { win, rank, displacement, count: target_count.wide(), datatype: target_type, by_request: false };
+    fn Accumulate | Accumulate_c (
+        origin: *const c_void, count: Count, datatype: Handle, rank: c_int, displacement: isize,
+        target_count: Count, target_type: Handle, op: Handle, win: Handle
+    ) about Win(win) {
+        let there = There {
+            win, rank, displacement, count: target_count.wide(), datatype: target_type,
+            by_request: false
+        };
         let given = Given { op, from: origin, count: count.wide(), datatype, result: None };
         go_on(accumulate(&given, &there))
     }
 
-    fn Raccumulate | Raccumulate_c (origin: *const c_void, count: Count, datatype: Handle, rank: c_int, displacement: isize, target_count: Count, target_type: Handle, op: Handle, win: Handle, request: Out<Handle>) about Win(win) {
+    fn Raccumulate | Raccumulate_c (
+        origin: *const c_void, count: Count, datatype: Handle, rank: c_int, displacement: isize,
+        target_count: Count, target_type: Handle, op: Handle, win: Handle, request: Out<Handle>
+    ) about Win(win) {
         request.check()?;
-        let there = There { win, rank, displacement, count: target_count.wide(), datatype: target_type, by_request: true };
+        let there = There {
+            win, rank, displacement, count: target_count.wide(), datatype: target_type,
+            by_request: true
+        };
         let given = Given { op, from: origin, count: count.wide(), datatype, result: None };
         p2p::posted(accumulate(&given, &there)?, request)
     }
 
-    fn Get_accumulate | Get_accumulate_c (origin: *const c_void, count: Count, datatype: Handle, result: *mut c_void, result_count: Count, result_type: Handle, rank: c_int, displacement: isize, target_count: Count, target_type: Handle, op: Handle, win: Handle) about Win(win) {
-        let there = There { win, rank, displacement, count: target_count.wide(), datatype: target_type, by_request: false };
+    fn Get_accumulate | Get_accumulate_c (
+        origin: *const c_void, count: Count, datatype: Handle, result: *mut c_void,
+        result_count: Count, result_type: Handle, rank: c_int, displacement: isize,
+        target_count: Count, target_type: Handle, op: Handle, win: Handle
+    ) about Win(win) {
+        let there = There {
+            win, rank, displacement, count: target_count.wide(), datatype: target_type,
+            by_request: false
+        };
         there.window()?;
         let result = Some(Data::new(result, result_count, result_type)?);
         let given = Given { op, from: origin, count: count.wide(), datatype, result };
         go_on(accumulate(&given, &there))
     }
 
-    fn Rget_accumulate | Rget_accumulate_c (origin: *const c_void, count: Count, datatype: Handle, result: *mut c_void, result_count: Count, result_type: Handle, rank: c_int, displacement: isize, target_count: Count, target_type: Handle, op: Handle, win: Handle, request: Out<Handle>) about Win(win) {
+    fn Rget_accumulate | Rget_accumulate_c (
+        origin: *const c_void, count: Count, datatype: Handle, result: *mut c_void,
+        result_count: Count, result_type: Handle, rank: c_int, displacement: isize,
+        target_count: Count, target_type: Handle, op: Handle, win: Handle, request: Out<Handle>
+    ) about Win(win) {
         request.check()?;
-        let there = There { win, rank, displacement, count: target_count.wide(), datatype: target_type, by_request: true };
+        let there = There {
+            win, rank, displacement, count: target_count.wide(), datatype: target_type,
+            by_request: true
+        };
         there.window()?;
         let result = Some(Data::new(result, result_count, result_type)?);
         let given = Given { op, from: origin, count: count.wide(), datatype, result };
@@ -259,7 +309,10 @@ both_forms! {
 }
 
 mpi_functions! {
-    fn Fetch_and_op(origin: *const c_void, result: *mut c_void, datatype: Handle, rank: c_int, displacement: isize, op: Handle, win: Handle) about Win(win) {
+    fn Fetch_and_op(
+        origin: *const c_void, result: *mut c_void, datatype: Handle, rank: c_int,
+        displacement: isize, op: Handle, win: Handle
+    ) about Win(win) {
         let there = There { win, rank, displacement, count: 1, datatype, by_request: false };
         there.window()?;
         check_predefined(datatype, false)?;
@@ -267,7 +320,10 @@ mpi_functions! {
         go_on(accumulate(&Given { op, from: origin, count: 1, datatype, result }, &there))
     }
 
-    fn Compare_and_swap(origin: *const c_void, compare: *const c_void, result: *mut c_void, datatype: Handle, rank: c_int, displacement: isize, win: Handle) about Win(win) {
+    fn Compare_and_swap(
+        origin: *const c_void, compare: *const c_void, result: *mut c_void, datatype: Handle,
+        rank: c_int, displacement: isize, win: Handle
+    ) about Win(win) {
         let there = There { win, rank, displacement, count: 1, datatype, by_request: false };
         there.window()?;
         check_predefined(datatype, true)?;

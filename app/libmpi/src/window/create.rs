@@ -206,15 +206,24 @@ fn free(place: Out<Handle>) -> Result {
 }
 
 both_forms! {
-    fn Win_create | Win_create_c (base: *mut c_void, size: isize, disp_unit: Displacement, info: Handle, comm: Handle, win: Out<Handle>) about Comm(comm) {
+    fn Win_create | Win_create_c (
+        base: *mut c_void, size: isize, disp_unit: Displacement, info: Handle, comm: Handle,
+        win: Out<Handle>
+    ) about Comm(comm) {
         win.check()?;
         let parts = Parts::new(comm, abi::WIN_FLAVOR_CREATE, info)?;
         let mine = measures(size, disp_unit.wide())?;
-        check!(size == 0 || !base.is_null(), ERR_ARG, "the window of {size} bytes begins at a null pointer");
+        check!(
+            size == 0 || !base.is_null(), ERR_ARG,
+            "the window of {size} bytes begins at a null pointer"
+        );
         parts.make(base, Told { at: base as u64, ..mine }, 0, win).map(|_| ())
     }
 
-    fn Win_allocate | Win_allocate_c (size: isize, disp_unit: Displacement, info: Handle, comm: Handle, base: Out<*mut c_void>, win: Out<Handle>) about Comm(comm) {
+    fn Win_allocate | Win_allocate_c (
+        size: isize, disp_unit: Displacement, info: Handle, comm: Handle, base: Out<*mut c_void>,
+        win: Out<Handle>
+    ) about Comm(comm) {
         win.check()?;
         base.check()?;
         let parts = Parts::new(comm, abi::WIN_FLAVOR_ALLOCATE, info)?;
@@ -225,7 +234,10 @@ both_forms! {
         base.set(window.base)
     }
 
-    fn Win_allocate_shared | Win_allocate_shared_c (size: isize, disp_unit: Displacement, info: Handle, comm: Handle, base: Out<*mut c_void>, win: Out<Handle>) about Comm(comm) {
+    fn Win_allocate_shared | Win_allocate_shared_c (
+        size: isize, disp_unit: Displacement, info: Handle, comm: Handle, base: Out<*mut c_void>,
+        win: Out<Handle>
+    ) about Comm(comm) {
         win.check()?;
         base.check()?;
         let parts = Parts::new(comm, abi::WIN_FLAVOR_SHARED, info)?;
@@ -235,7 +247,10 @@ both_forms! {
         base.set(window.base)
     }
 
-    fn Win_shared_query | Win_shared_query_c (win: Handle, rank: c_int, size: Out<isize>, disp_unit: Out<Displacement>, base: Out<*mut c_void>) about Win(win) {
+    fn Win_shared_query | Win_shared_query_c (
+        win: Handle, rank: c_int, size: Out<isize>, disp_unit: Out<Displacement>,
+        base: Out<*mut c_void>
+    ) about Win(win) {
         let window = mpi().window(win)?;
         let wanted = window.target(rank)?;
         let (bytes, unit, address) = window.shared(wanted)?;
@@ -285,7 +300,9 @@ mpi_functions! {
         check!(size == 0 || !base.is_null(), ERR_ARG, "the memory is a null pointer");
         let (start, size) = (base as usize, size as usize);
         // An empty region overlaps nothing.
-        let overlaps = |(other, length): &(usize, usize)| start.max(*other) < (start + size).min(other + length);
+        let overlaps = |(other, length): &(usize, usize)| {
+            start.max(*other) < (start + size).min(other + length)
+        };
         let taken = window.attached.borrow().iter().any(overlaps);
         check!(!taken, ERR_RMA_ATTACH, "the memory is attached already");
         window.attached.borrow_mut().push((start, size));
@@ -297,7 +314,9 @@ mpi_functions! {
         window.check_dynamic()?;
         let mut attached = window.attached.borrow_mut();
         let place = attached.iter().position(|(start, _)| *start == base as usize);
-        let place = place.ok_or_else(|| Error::new(abi::ERR_RMA_ATTACH, "the memory is not attached"))?;
+        let place = place.ok_or_else(|| {
+            Error::new(abi::ERR_RMA_ATTACH, "the memory is not attached")
+        })?;
         attached.remove(place);
         Ok(())
     }

@@ -1,5 +1,6 @@
-/* 20 steps (or as many as the argument says) of the method of conjugate gradients for the Laplacian in one
- * dimension, 1000 points a rank (M. R. Hestenes and E. Stiefel, 1952). Returns 1 if the residual did not shrink. */
+/* 20 steps (or as many as the argument says) of the method of conjugate gradients for the Laplacian
+ * in one dimension, 1000 points a rank (M. R. Hestenes and E. Stiefel, 1952). Returns 1 if the
+ * residual did not shrink. */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* Communicators and windows made in all ways, for at least two ranks; and what is received from anyone comes in the order of a run that nobody records. */
+/* Communicators and windows made in all ways, for at least two ranks; and what is received from
+ * anyone comes in the order of a run that nobody records. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

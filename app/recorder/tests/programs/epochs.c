@@ -1,5 +1,5 @@
-/* One-sided accesses by all ranks at a time, in all kinds of epochs: requests of several ranks, large ones and small ones, reach a
- * target while it sends itself, and overtake each other. */
+/* One-sided accesses by all ranks at a time, in all kinds of epochs: requests of several ranks,
+ * large ones and small ones, reach a target while it sends itself, and overtake each other. */
 #include <mpi.h>
 
 #define EACH 600
@@ -26,14 +26,17 @@ int main(int argc, char **argv)
     for (int times = 0; times < 2; times++) {
         MPI_Win_fence(0, window);
         for (int step = 1; step < size; step++)
-            MPI_Put(from, 100 * step, MPI_DOUBLE, (rank + step) % size, 0, 100 * step, MPI_DOUBLE, window);
+            MPI_Put(from, 100 * step, MPI_DOUBLE, (rank + step) % size, 0, 100 * step, MPI_DOUBLE,
+                    window);
         MPI_Win_fence(0, window);
         for (int step = 1; step < size; step++)
-            MPI_Get(into + EACH * step, 100, MPI_DOUBLE, (rank + step) % size, 0, 100, MPI_DOUBLE, window);
+            MPI_Get(into + EACH * step, 100, MPI_DOUBLE, (rank + step) % size, 0, 100, MPI_DOUBLE,
+                    window);
         MPI_Win_fence(0, window);
         if (rank > 0) {
             MPI_Accumulate(from, 500, MPI_DOUBLE, 0, 0, 500, MPI_DOUBLE, MPI_SUM, window);
-            MPI_Get_accumulate(from, 10, MPI_DOUBLE, into, 10, MPI_DOUBLE, 0, 0, 10, MPI_DOUBLE, MPI_SUM, window);
+            MPI_Get_accumulate(from, 10, MPI_DOUBLE, into, 10, MPI_DOUBLE, 0, 0, 10, MPI_DOUBLE,
+                               MPI_SUM, window);
         }
         MPI_Win_fence(0, window);
 
@@ -46,8 +49,8 @@ int main(int argc, char **argv)
 
         MPI_Win_lock_all(0, window);
         for (int step = 1; step < size; step++)
-            MPI_Rget(into + EACH * step, 50, MPI_DOUBLE, (rank + step) % size, 0, 50, MPI_DOUBLE, window,
-                     &requests[step - 1]);
+            MPI_Rget(into + EACH * step, 50, MPI_DOUBLE, (rank + step) % size, 0, 50, MPI_DOUBLE,
+                     window, &requests[step - 1]);
         MPI_Waitall(size - 1, requests, MPI_STATUSES_IGNORE);
         for (int count = 0; count < 4; count++) {
             MPI_Fetch_and_op(&one, &result, MPI_DOUBLE, 0, 0, MPI_SUM, window);

@@ -1,4 +1,5 @@
-/* Two halves of the ranks write and read files of their own, while messages go round all of them. What is read is what was written. */
+/* Two halves of the ranks write and read files of their own, while messages go round all of them.
+ * What is read is what was written. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +37,10 @@ static void use(MPI_File file, int rank, int ranks) {
     MPI_File_set_atomicity(file, any_of(2));
     MPI_File_read_all(file, read, ranks * each, MPI_CHAR, MPI_STATUS_IGNORE);
     for (int other = 0; other < ranks; other++)
-        check(read[other * each] == 'a' + other && read[(other + 1) * each - 1] == 'a' + other, "what MPI_File_read_all reads");
-    MPI_File_read_at(file, ranks * each + 5 * rank * (rank + 1), read, 1, MPI_CHAR, MPI_STATUS_IGNORE);
+        check(read[other * each] == 'a' + other && read[(other + 1) * each - 1] == 'a' + other,
+              "what MPI_File_read_all reads");
+    MPI_File_read_at(file, ranks * each + 5 * rank * (rank + 1), read, 1, MPI_CHAR,
+                     MPI_STATUS_IGNORE);
     check(read[0] == 'a' + rank, "what MPI_File_read_at reads");
     MPI_File_read_at_all_begin(file, rank * each, read, each, MPI_CHAR);
     MPI_File_read_at_all_end(file, read, MPI_STATUS_IGNORE);
@@ -65,7 +68,8 @@ int main(int argc, char **argv) {
         int bytes = 1 + any_of(BYTES);
         MPI_Irecv(to, bytes, MPI_CHAR, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, &requests[0]);
         MPI_Isend(from, bytes, MPI_CHAR, (rank + 1) % ranks, 0, MPI_COMM_WORLD, &requests[1]);
-        MPI_File_open(half, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+        MPI_File_open(half, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                      MPI_INFO_NULL, &file);
         use(file, own, owns);
         MPI_File_close(&file);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);

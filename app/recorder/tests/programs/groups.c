@@ -1,5 +1,5 @@
-/* Communicators of all kinds, and collectives whose counts differ from rank to rank. 4 ranks. Returns 1
- * if a result is wrong. */
+/* Communicators of all kinds, and collectives whose counts differ from rank to rank. 4 ranks.
+ * Returns 1 if a result is wrong. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
-/* 5 steps (or as many as the argument says) of a two-dimensional exchange over a periodic grid of ranks,
- * with derived types for the columns; the same by a neighbourhood collective; a reduction over all. */
+/* 5 steps (or as many as the argument says) of a two-dimensional exchange over a periodic grid of
+ * ranks, with derived types for the columns; the same by a neighbourhood collective; a reduction
+ * over all. */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* Locks that exclude each other, of some ranks and of all, flushes with and without something to wait for, and epochs whose end is looked for. */
+/* Locks that exclude each other, of some ranks and of all, flushes with and without something to
+ * wait for, and epochs whose end is looked for. */
 #include <mpi.h>
 
 #define LONGS 4096

@@ -1,4 +1,5 @@
-/* Messages that come early, are looked for again and again in each way there is, and leave from the program's buffer. */
+/* Messages that come early, are looked for again and again in each way there is, and leave from the
+ * program's buffer. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -25,7 +26,8 @@ static void looked_for(int how, int bytes) {
     for (int i = 0; i < 2; i++)
         MPI_Irecv(to[i], bytes, MPI_CHAR, previous, i, MPI_COMM_WORLD, &requests[i]);
     for (int i = 0; i < rank; i++)
-        MPI_Sendrecv(from, 8, MPI_CHAR, rank, 9, to[0], 8, MPI_CHAR, rank, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(from, 8, MPI_CHAR, rank, 9, to[0], 8, MPI_CHAR, rank, 9, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
     for (int i = 0; i < 2; i++) {
         MPI_Request sent;
         MPI_Isend(from, bytes, MPI_CHAR, next, i, MPI_COMM_WORLD, &sent);
@@ -72,7 +74,8 @@ static void probed_from_anyone(void) {
             MPI_Message message;
             if (i % 2 == 0) {
                 MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
-                MPI_Recv(to[0], LONG, MPI_CHAR, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                MPI_Recv(to[0], LONG, MPI_CHAR, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
             } else {
                 MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &message, &status);
                 MPI_Mrecv(to[0], LONG, MPI_CHAR, &message, &status);

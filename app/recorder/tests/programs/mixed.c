@@ -1,5 +1,6 @@
-/* Random calls of all kinds, the same on all ranks, and between them sleep and looks at the clock that differ: ranks ask others for what
- * they share while these sleep, look or wait, and some calls end or begin at the same moment. */
+/* Random calls of all kinds, the same on all ranks, and between them sleep and looks at the clock
+ * that differ: ranks ask others for what they share while these sleep, look or wait, and some calls
+ * end or begin at the same moment. */
 #include <mpi.h>
 #include <unistd.h>
 
@@ -36,15 +37,16 @@ static void messages(unsigned kind, int bytes, int root)
     switch (kind) {
     case 0:
         for (int step = 1; step < size; step++)
-            MPI_Irecv(in + step * LONGEST, bytes, MPI_CHAR, (rank + step) % size, calls, MPI_COMM_WORLD,
-                      &requests[count++]);
+            MPI_Irecv(in + step * LONGEST, bytes, MPI_CHAR, (rank + step) % size, calls,
+                      MPI_COMM_WORLD, &requests[count++]);
         for (int step = 1; step < size; step++)
-            MPI_Isend(out, bytes, MPI_CHAR, (rank + step) % size, calls, MPI_COMM_WORLD, &requests[count++]);
+            MPI_Isend(out, bytes, MPI_CHAR, (rank + step) % size, calls, MPI_COMM_WORLD,
+                      &requests[count++]);
         MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
         break;
     case 1:
-        MPI_Sendrecv(out, bytes, MPI_CHAR, next, calls, in, bytes, MPI_CHAR, previous, calls, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, bytes, MPI_CHAR, next, calls, in, bytes, MPI_CHAR, previous, calls,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         break;
     case 2:
         MPI_Irecv(in, bytes, MPI_CHAR, previous, calls, MPI_COMM_WORLD, &requests[0]);
@@ -91,7 +93,8 @@ static void collectives(unsigned kind, int bytes, int root)
         MPI_Alltoall(out, bytes % 2048, MPI_CHAR, in, bytes % 2048, MPI_CHAR, MPI_COMM_WORLD);
         break;
     default:
-        MPI_Iallreduce(numbers, memory + NUMBERS / 2, bytes % 100, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        MPI_Iallreduce(numbers, memory + NUMBERS / 2, bytes % 100, MPI_DOUBLE, MPI_SUM,
+                       MPI_COMM_WORLD, &request);
         messages(1, bytes, root);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }

@@ -1,5 +1,6 @@
-/* Messages with several tags are looked for and received in all ways, while others are sent. What comes is what the standard says: of a
- * sender, the first that was sent and has not been received, of those with the tag that was asked for. */
+/* Messages with several tags are looked for and received in all ways, while others are sent. What
+ * comes is what the standard says: of a sender, the first that was sent and has not been received,
+ * of those with the tag that was asked for. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ static unsigned known(int sender, int message, unsigned count) {
 static int tag_of(int sender, int message) { return known(sender, message, TAGS); }
 
 static int size_of(int sender, int message) {
-    return sizeof(int) + (known(sender, message, 7) < 3 ? known(sender, message, BYTES - 8) : known(sender, message, 400));
+    return sizeof(int) + (known(sender, message, 7) < 3 ? known(sender, message, BYTES - 8)
+                          : known(sender, message, 400));
 }
 
 static int first(int sender, int tag) {
@@ -44,9 +46,10 @@ static void check(const char *call, int tag, MPI_Status *status, int takes) {
     int wanted = first(sender, tag);
     MPI_Get_count(status, MPI_CHAR, &size);
     memcpy(&number, to, sizeof number);
-    if (wanted < 0 || status->MPI_TAG != tag_of(sender, wanted) || size != size_of(sender, wanted) || (takes && number != wanted)) {
-        fprintf(stderr, "%s with tag %d: message %d of rank %d, tag %d, %d bytes, and not %d\n", call, tag, takes ? number : -1, sender,
-                status->MPI_TAG, size, wanted);
+    if (wanted < 0 || status->MPI_TAG != tag_of(sender, wanted) || size != size_of(sender, wanted)
+        || (takes && number != wanted)) {
+        fprintf(stderr, "%s with tag %d: message %d of rank %d, tag %d, %d bytes, and not %d\n",
+                call, tag, takes ? number : -1, sender, status->MPI_TAG, size, wanted);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     if (takes) received[sender][wanted] = 1;
@@ -62,11 +65,13 @@ static int receive(int source, int tag) {
         break;
     case 1:
         MPI_Irecv(to, BYTES, MPI_CHAR, source, tag, MPI_COMM_WORLD, &request);
-        MPI_Iprobe(source, any_of(2) ? tag : MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+        MPI_Iprobe(source, any_of(2) ? tag : MPI_ANY_TAG, MPI_COMM_WORLD, &found,
+                   MPI_STATUS_IGNORE);
         MPI_Wait(&request, &status);
         break;
     default:
-        MPI_Sendrecv(&nothing, 1, MPI_INT, MPI_PROC_NULL, 0, to, BYTES, MPI_CHAR, source, tag, MPI_COMM_WORLD, &status);
+        MPI_Sendrecv(&nothing, 1, MPI_INT, MPI_PROC_NULL, 0, to, BYTES, MPI_CHAR, source, tag,
+                     MPI_COMM_WORLD, &status);
     }
     check("a receive", tag, &status, 1);
     return 1;
@@ -79,7 +84,8 @@ static int take(MPI_Message *message, int tag, MPI_Status *status) {
     return 1;
 }
 
-/* Looks for messages or receives one: how many it takes. What is waited for has to come: who sends no more may wait. */
+/* Looks for messages or receives one: how many it takes. What is waited for has to come: who sends
+ * no more may wait. */
 static int step(int may_wait) {
     MPI_Status status;
     MPI_Message message;
@@ -131,7 +137,8 @@ int main(int argc, char **argv) {
                 memcpy(from[sent], &sent, sizeof sent);
                 for (int to = 0; to < ranks; to++)
                     if (to != rank)
-                        MPI_Isend(from[sent], size_of(rank, sent), MPI_CHAR, to, tag_of(rank, sent), MPI_COMM_WORLD, &requests[sends++]);
+                        MPI_Isend(from[sent], size_of(rank, sent), MPI_CHAR, to, tag_of(rank, sent),
+                                  MPI_COMM_WORLD, &requests[sends++]);
                 sent++;
             } else {
                 left -= step(sent == MESSAGES);

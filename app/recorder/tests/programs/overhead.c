@@ -33,7 +33,8 @@ int main(int argc, char **argv)
     __typeof__(&MPI_Recv) receive = (__typeof__(&MPI_Recv))dlsym(library, "PMPI_Recv");
     __typeof__(&MPI_Wait) wait = (__typeof__(&MPI_Wait))dlsym(library, "PMPI_Wait");
     int chunks = atoi(argv[1]) / CHUNK;
-    double *with = malloc(sizeof *with * (size_t)chunks), *bare = malloc(sizeof *bare * (size_t)chunks);
+    double *with = malloc(sizeof *with * (size_t)chunks),
+        *bare = malloc(sizeof *bare * (size_t)chunks);
     double value = 1, got, total_with = 0, total_bare = 0;
     MPI_Request request;
     for (int chunk = 0; chunk < chunks; chunk++) {

@@ -1,5 +1,6 @@
-/* Ranks take locks of each other's memory, alone or together, of one rank or of all, change what lies there, by requests and without, and
- * look for messages in between. Each adds to counters of the others; in the end, these have what was added. */
+/* Ranks take locks of each other's memory, alone or together, of one rank or of all, change what
+ * lies there, by requests and without, and look for messages in between. Each adds to counters of
+ * the others; in the end, these have what was added. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,8 @@ static void touch(int target) {
         MPI_Get(into, bytes, MPI_CHAR, target, data, bytes, MPI_CHAR, win);
         break;
     case 2:
-        MPI_Accumulate(&one, 1, MPI_LONG, target, counter * sizeof(long), 1, MPI_LONG, MPI_SUM, win);
+        MPI_Accumulate(&one, 1, MPI_LONG, target, counter * sizeof(long), 1, MPI_LONG, MPI_SUM,
+                       win);
         added[target]++;
         break;
     case 3:
@@ -86,7 +88,8 @@ int main(int argc, char **argv) {
     state = 104729u * 6 + rank * 1299709u + 7;
     MPI_Win_create(window, sizeof window, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     for (int round = 0; round < ROUNDS; round++) {
-        /* Who holds all and who wants one alone wait for each other in no circle, as nobody holds two. */
+        /* Who holds all and who wants one alone wait for each other in no circle, as nobody holds
+         * two. */
         if (any_of(2))
             lock_one();
         else

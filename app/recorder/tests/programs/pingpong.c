@@ -1,4 +1,5 @@
-/* Ranks 0 and 1 exchange messages of growing size: 10 there and back for each of 1 B, 4 B, ..., 64 KiB. */
+/* Ranks 0 and 1 exchange messages of growing size: 10 there and back for each of 1 B, 4 B, ..., 64
+ * KiB. */
 #include <mpi.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* A rank looks for messages again and again, in their order and with more than two ranks out of it, and between two looks does what gets it
- * on, or does not. */
+/* A rank looks for messages again and again, in their order and with more than two ranks out of it,
+ * and between two looks does what gets it on, or does not. */
 #include <mpi.h>
 
 #define MESSAGES 6
@@ -16,7 +16,8 @@ static unsigned any_of(unsigned count) {
     return (state >> 8) % count;
 }
 
-/* Of what a call is about, there is nothing, or nobody, or only the rank itself: no message moves. */
+/* Of what a call is about, there is nothing, or nobody, or only the rank itself: no message moves.
+ */
 static void nothing(unsigned which) {
     MPI_Request request = MPI_REQUEST_NULL;
     int done = 0;
@@ -81,15 +82,18 @@ static void something(unsigned which) {
 static void messages(unsigned tags) {
     MPI_Request requests[MESSAGES];
     for (int i = 0; i < MESSAGES; i++)
-        MPI_Isend(from, any_of(3) ? any_of(BYTES) : 0, MPI_CHAR, next, any_of(tags), MPI_COMM_WORLD, &requests[i]);
+        MPI_Isend(from, any_of(3) ? any_of(BYTES) : 0, MPI_CHAR, next, any_of(tags), MPI_COMM_WORLD,
+                  &requests[i]);
     for (int got = 0; got < MESSAGES;) {
         MPI_Status status;
         int found, tag = any_of(tags + 1);
         if (tag == (int)tags) tag = MPI_ANY_TAG;
         MPI_Iprobe(any_of(2) ? previous : MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &found, &status);
-        if (found && any_of(2)) MPI_Iprobe(previous, status.MPI_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+        if (found && any_of(2))
+            MPI_Iprobe(previous, status.MPI_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
         if (found) {
-            MPI_Recv(to, BYTES, MPI_CHAR, previous, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(to, BYTES, MPI_CHAR, previous, status.MPI_TAG, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
             got++;
         }
         switch (any_of(3)) {
@@ -112,7 +116,8 @@ static void together(void) {
         MPI_Recv_init(to, 100 * i, MPI_CHAR, previous, i, MPI_COMM_WORLD, &requests[2 * i + 1]);
     }
     for (int round = 0; round < 3; round++) {
-        MPI_Accumulate(&one, 1, MPI_LONG, rank % 2 ? next : previous, 2, 1, MPI_LONG, MPI_SUM, window);
+        MPI_Accumulate(&one, 1, MPI_LONG, rank % 2 ? next : previous, 2, 1, MPI_LONG, MPI_SUM,
+                       window);
         MPI_Startall(2 * MESSAGES, requests);
         MPI_Waitall(2 * MESSAGES, requests, MPI_STATUSES_IGNORE);
     }
@@ -127,7 +132,8 @@ int main(int argc, char **argv) {
     next = (rank + 1) % ranks;
     previous = (rank + ranks - 1) % ranks;
     state = rank;
-    MPI_Win_allocate(3 * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    MPI_Win_allocate(3 * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+                     &window);
     for (int i = 0; i < 3; i++)
         memory[i] = 0;
     MPI_Win_lock_all(0, window);

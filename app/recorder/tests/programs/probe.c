@@ -1,4 +1,5 @@
-/* Rank 0 takes what the others send in all the ways there are to look and to wait: 7 messages of each. */
+/* Rank 0 takes what the others send in all the ways there are to look and to wait: 7 messages of
+ * each. */
 #include <mpi.h>
 
 int main(int argc, char **argv)

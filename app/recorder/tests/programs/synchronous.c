@@ -1,4 +1,5 @@
-/* Synchronous sends of all kinds, received late, in another order than they were sent in, and from anyone. */
+/* Synchronous sends of all kinds, received late, in another order than they were sent in, and from
+ * anyone. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -33,7 +34,8 @@ int main(int argc, char **argv) {
             }
     }
 
-    /* A persistent one, twice, beside a send that is not synchronous; and the receive that was first there is withdrawn. */
+    /* A persistent one, twice, beside a send that is not synchronous; and the receive that was
+     * first there is withdrawn. */
     if (rank == 0) {
         MPI_Recv(got, 0, MPI_INT, 1, 30, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Ssend_init(values, 1, MPI_INT, 1, 20, MPI_COMM_WORLD, &again);

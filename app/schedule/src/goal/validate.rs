@@ -12,7 +12,10 @@ use crate::{ANY, Kind};
 
 /// Why bytes are not a binary GOAL file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("byte {offset}{}: {problem}", rank.map(|rank| format!(" (rank {rank})")).unwrap_or_default())]
+#[error(
+    "byte {offset}{}: {problem}",
+    rank.map(|rank| format!(" (rank {rank})")).unwrap_or_default()
+)]
 pub struct BinaryError {
     /// The position of the mistake, in bytes from the start of the file.
     pub offset: u64,

@@ -156,7 +156,8 @@ pub fn users(option: &str) -> Option<&'static [&'static str]> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The name is not known.
-    #[error("unknown pattern \"{name}\"{} (patterns: {})", did_you_mean(*.nearest), NAMES.join(", "))]
+    #[error("unknown pattern \"{name}\"{} (patterns: \
+             {})", did_you_mean(*.nearest), NAMES.join(", "))]
     UnknownName {
         /// The name.
         name: String,
@@ -164,7 +165,8 @@ pub enum Error {
         nearest: Option<&'static str>,
     },
     /// An option is set that means nothing to the pattern.
-    #[error("pattern {pattern} does not use \"{option}\" (it is for {})", users(option).unwrap_or_default().join(", "))]
+    #[error("pattern {pattern} does not use \"{option}\" (it is for \
+             {})", users(option).unwrap_or_default().join(", "))]
     Unused {
         /// The pattern.
         pattern: String,

@@ -385,7 +385,8 @@ pub fn align(
     let found = [
         (
             total(|progress| progress.late),
-            "calls returned before what they waited for had happened; clocks that run apart look like that",
+            "calls returned before what they waited for had happened; clocks that run apart look \
+             like that",
         ),
         (
             total(|progress| progress.blind),

@@ -11,8 +11,8 @@ use crate::record::{Record, Status, UNKNOWN};
 use crate::source::Stream;
 use calls::{Class, Table};
 
-const BLIND: &str = "the trace does not say which requests were completed: they are waited for where their handles are used \
-                     again, or once all of them must be done";
+const BLIND: &str = "the trace does not say which requests were completed: they are waited for \
+                     where their handles are used again, or once all of them must be done";
 
 /// Compiles a call that completes requests, or may.
 pub fn complete(

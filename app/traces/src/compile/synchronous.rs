@@ -38,7 +38,8 @@ impl Answers {
 }
 
 /// The warning where synchronous sends are not answered.
-pub const STANDARD: &str = "MPI_Ssend and MPI_Issend are replayed as standard sends: short ones do not wait for the receiver";
+pub const STANDARD: &str = "MPI_Ssend and MPI_Issend are replayed as standard sends: short ones do \
+                            not wait for the receiver";
 
 /// Returns whether there are some that can be answered: not where the recorded run is followed, nor
 /// where messages are cut.

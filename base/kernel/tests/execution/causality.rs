@@ -101,9 +101,9 @@ fn causality(sender: u32, time: u64, earliest: u64) -> Error {
     Error::Causality { sender, time: Time::from_ps(time), earliest: Time::from_ps(earliest) }
 }
 
-/// Processes 1 and 2 have events at 50 and 80. Everybody runs at time zero, and a lookahead of 100 is
-/// promised, so both events lie in the window from 0 to 100. The message of process 1 for 51 would reach process 2 after its event at
-/// 80 has run.
+/// Processes 1 and 2 have events at 50 and 80. Everybody runs at time zero, and a lookahead of 100
+/// is promised, so both events lie in the window from 0 to 100. The message of process 1 for 51
+/// would reach process 2 after its event at 80 has run.
 #[test]
 fn a_message_into_the_window_is_an_error() {
     for kind in [Kind::Plain, Kind::Urgent, Kind::Passive] {
@@ -157,9 +157,9 @@ fn no_message_goes_back_in_time() {
     assert_eq!(outcome(&script(49)), Some(causality(1, 49, 50)));
 }
 
-/// Workers that do not wait for each other at every window notice late mail when they get it. With a
-/// lookahead across workers of 200, promised falsely, both halves run windows of 100 from 0 on, and
-/// a message for 110 that is sent at 0 arrives when the window up to 200 has been run.
+/// Workers that do not wait for each other at every window notice late mail when they get it. With
+/// a lookahead across workers of 200, promised falsely, both halves run windows of 100 from 0 on,
+/// and a message for 110 that is sent at 0 arrives when the window up to 200 has been run.
 #[test]
 fn a_false_lookahead_across_workers() {
     let wakes = (0..PROCESSES).flat_map(|sender| {

@@ -107,8 +107,8 @@ impl Reader<'_> {
     }
 
     fn dragonfly(&mut self, cluster: &Cluster, zone: u32) -> Option<Dragonfly> {
-        let expected = "groups and cables between them, chassis and cables, blades and cables, hosts of a blade, \
-                        such as `3,4;4,3;5,1;2`";
+        let expected = "groups and cables between them, chassis and cables, blades and cables, \
+                        hosts of a blade, such as `3,4;4,3;5,1;2`";
         let lists = self
             .parameters(cluster, expected, |lists| lists.iter().map(Vec::len).eq([2, 2, 2, 1]))?;
         let flat: Vec<u32> = lists.into_iter().flatten().collect();
@@ -249,7 +249,8 @@ impl Reader<'_> {
             if self.faults.0.len() > before {
                 // SimGrid's names of the switches reach those of the hosts, and it refuses that as
                 // well.
-                let message = "limiters: SimGrid has no names for them in a tree with more switches than hosts";
+                let message = "limiters: SimGrid has no names for them in a tree with more \
+                               switches than hosts";
                 self.faults.0.truncate(before);
                 self.faults.push(Fault::at(line, column, message));
                 return None;

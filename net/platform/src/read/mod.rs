@@ -190,8 +190,8 @@ impl<'a> Reader<'a> {
         }
         let (line, column) = attribute.place;
         let message = format!("version {}: expected 4 or 4.1", attribute.value);
-        let help = "older files name things otherwise (<host power> was <host speed>) and have other units; \
-                    SimGrid's program `simgrid_update_xml FILE` rewrites them";
+        let help = "older files name things otherwise (<host power> was <host speed>) and have \
+                    other units; SimGrid's program `simgrid_update_xml FILE` rewrites them";
         let help = (version < 4.0).then(|| help.to_owned());
         self.faults.push(Fault::at(line, column, message).help(help));
         false
@@ -416,8 +416,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-const CHANGES: &str = "hosts and links that change over time are not modelled; leave the attribute out \
-                       to keep what the file states";
+const CHANGES: &str = "hosts and links that change over time are not modelled; leave the attribute \
+                       out to keep what the file states";
 
 /// The `<prop>` entries of an element.
 fn props(node: &Node) -> Arc<BTreeMap<String, String>> {

@@ -94,7 +94,11 @@ impl Reader<'_> {
             Rule::Full | Rule::Floyd | Rule::Dijkstra => true,
             Rule::Star | Rule::Vivaldi if ends[0] == ends[1] && element.name == "route" => true,
             Rule::Star | Rule::Vivaldi => {
-                self.fault(place, "a Cluster or Vivaldi zone takes routes of a host to itself only, and <host_link>");
+                self.fault(
+                    place,
+                    "a Cluster or Vivaldi zone takes routes of a host to itself only, and \
+                                   <host_link>",
+                );
                 false
             }
             Rule::Empty | Rule::Set => {
@@ -164,7 +168,8 @@ impl Reader<'_> {
         let (line, column) = element.place;
         if gateways.is_none() && ends.iter().any(|&point| self.points[point as usize].zone != zone)
         {
-            let message = "SimGrid looks for this bypass only if both ends lie directly in the zone: it has no effect";
+            let message = "SimGrid looks for this bypass only if both ends lie directly in the \
+                           zone: it has no effect";
             self.remarks.push(Fault::at(line, column, message));
         }
         let leg = Leg { gateways, links: steps.iter().map(|step| step.0).collect() };

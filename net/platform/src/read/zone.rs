@@ -131,7 +131,8 @@ impl<'a> Reader<'a> {
             (find(&["host", "router", "host_link"]), find(&["zone", "AS", "cluster"]));
         if let (Some(host), Some(zone)) = (host, zone) {
             let later = if host.element.place > zone.element.place { host } else { zone };
-            let message = "a zone holds either hosts and routers or further zones; put the hosts into a zone of their own";
+            let message = "a zone holds either hosts and routers or further zones; put the hosts \
+                           into a zone of their own";
             self.fault(later.element.place, message);
         }
     }
@@ -194,7 +195,8 @@ impl<'a> Reader<'a> {
             numbers.try_into().ok().filter(|place: &[f64; 3]| place.iter().all(|c| c.is_finite()));
         if place.is_none() {
             let at = attribute.map_or(element.place, |attribute| attribute.place);
-            let message = "in a Vivaldi zone `coordinates` are three numbers of milliseconds, such as `25.5 9.4 1.4`";
+            let message = "in a Vivaldi zone `coordinates` are three numbers of milliseconds, such \
+                           as `25.5 9.4 1.4`";
             self.fault(at, message);
         }
         let seat = self.points[point as usize].seat;

@@ -54,15 +54,19 @@ fn zones_have_known_routings() {
         faults(&text)
     };
     assert_eq!(zone("floyd"), [""; 0]);
-    let unknown = "1:38: unknown routing `Flyod`; expected Full, Floyd, Dijkstra, DijkstraCache, Cluster, Vivaldi, \
-                   None (did you mean `Floyd`?)";
+    let unknown = "1:38: unknown routing `Flyod`; expected Full, Floyd, Dijkstra, DijkstraCache, \
+                   Cluster, Vivaldi, None (did you mean `Floyd`?)";
     assert_eq!(zone("Flyod"), [unknown]);
     assert_eq!(zone("Wifi"), ["1:38: wireless zones are not modelled"]);
 }
 
 #[test]
 fn routes_name_what_is_there() {
-    let wire = r#"<link id="wire" bandwidth="1GBps"/><link id="pair" bandwidth="1GBps" sharing_policy="SPLITDUPLEX"/>"#;
+    let wire = [
+        r#"<link id="wire" bandwidth="1GBps"/>"#,
+        r#"<link id="pair" bandwidth="1GBps" sharing_policy="SPLITDUPLEX"/>"#,
+    ]
+    .concat();
     let route = |text: &str| in_zone(&format!("{TWO}{wire}\n{text}"));
     assert_eq!(
         route(r#"<route src="alpha" dst="beta"><link_ctn id="pair"/></route>"#),
@@ -105,8 +109,9 @@ fn gateways_lie_in_their_zones() {
 fn numbers_of_hosts() {
     let cluster = |radical: &str| {
         faults(&format!(
-            "<platform version=\"4.1\">\n<cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"{radical}\" \
-             speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\"/></platform>"
+            "<platform version=\"4.1\">\n\
+             <cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"{radical}\" speed=\"1Gf\" \
+             bw=\"1GBps\" lat=\"1us\"/></platform>"
         ))
     };
     for (radical, wanted) in [
@@ -122,8 +127,10 @@ fn numbers_of_hosts() {
 fn topologies_have_fitting_parameters() {
     let cluster = |topology: &str, parameters: &str| {
         faults(&format!(
-            "<platform version=\"4.1\">\n<cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-15\" speed=\"1Gf\" \
-             bw=\"1GBps\" lat=\"1us\" topology=\"{topology}\"\ntopo_parameters=\"{parameters}\"/></platform>"
+            "<platform version=\"4.1\">\n\
+             <cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-15\" speed=\"1Gf\" \
+             bw=\"1GBps\" lat=\"1us\" topology=\"{topology}\"\n\
+             topo_parameters=\"{parameters}\"/></platform>"
         ))
     };
     assert_eq!(cluster("TORUS", "4,4"), [""; 0]);
@@ -135,8 +142,8 @@ fn topologies_have_fitting_parameters() {
         cluster("TORUS", "5,4"),
         ["3:1: topo_parameters: the topology has 20 hosts, `radical` 16"]
     );
-    let tree = "3:1: topo_parameters: expected levels, children, parents and parallel cables of each level, \
-                such as `2;4,4;1,2;1,1`, found `2;4,4;1,2`";
+    let tree = "3:1: topo_parameters: expected levels, children, parents and parallel cables of \
+                each level, such as `2;4,4;1,2;1,1`, found `2;4,4;1,2`";
     assert_eq!(cluster("FAT_TREE", "2;4,4;1,2"), [tree]);
     let groups = "3:1: topo_parameters: 4 groups need as many blades in a chassis, not 2 \
                   (the cable to group g is at blade g of the first chassis)";
@@ -147,17 +154,17 @@ fn topologies_have_fitting_parameters() {
     );
     // 16 switches in the first level and 64 in the second, above 16 hosts.
     let wide = faults(
-        r#"<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-15" speed="1Gf" bw="1GBps" lat="1us"
-limiter_link="1GBps" topology="FAT_TREE" topo_parameters="2;4,4;4,16;1,1"/></platform>"#,
+        r#"<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-15" speed="1Gf"
+bw="1GBps" lat="1us" limiter_link="1GBps"
+topology="FAT_TREE" topo_parameters="2;4,4;4,16;1,1"/></platform>"#,
     );
     let names =
-        "2:42: limiters: SimGrid has no names for them in a tree with more switches than hosts";
+        "3:21: limiters: SimGrid has no names for them in a tree with more switches than hosts";
     assert_eq!(wide, [names]);
     assert_eq!(
         cluster("TORUSS", "4,4"),
-        [
-            "2:86: `topology`: expected FLAT, FAT_TREE, TORUS, DRAGONFLY, found `TORUSS` (did you mean `TORUS`?)"
-        ]
+        ["2:86: `topology`: expected FLAT, FAT_TREE, TORUS, DRAGONFLY, found `TORUSS` (did you \
+             mean `TORUS`?)"]
     );
 }
 
@@ -187,13 +194,14 @@ fn old_files_and_foreign_features_are_refused_with_the_way_out() {
 fn a_missing_route_names_hosts_and_zone() {
     let text = format!(
         r#"<platform version="4.1"><zone id="z" routing="Floyd">{TWO}<host id="gamma" speed="1Gf"/>
-<link id="l" bandwidth="1GBps"/><route src="alpha" dst="beta"><link_ctn id="l"/></route></zone></platform>"#
+<link id="l" bandwidth="1GBps"/><route src="alpha" dst="beta"><link_ctn id="l"/></route></zone>
+</platform>"#
     );
     let platform = Platform::read(&text).unwrap();
     let mut links = vec![7];
     let error = platform.route(0, 2, &mut links).unwrap_err();
-    let expected = "there is no route from `alpha` to `gamma`: zone `z` (routing Floyd), `alpha` to `gamma`: \
-                    there are no routes between them";
+    let expected = "there is no route from `alpha` to `gamma`: zone `z` (routing Floyd), `alpha` \
+                    to `gamma`: there are no routes between them";
     assert_eq!(error.to_string(), expected);
     assert!(links.is_empty());
     assert!(platform.route(0, 3, &mut links).unwrap_err().to_string().contains("no such host"));

@@ -12,7 +12,8 @@ fn properties_keep_their_place_and_disks_are_remarked() {
     let text = r#"<platform version="4.1">
 <config id="General"><prop id="network/crosstraffic" value="no"/></config>
 <zone id="z" routing="Full"><prop id="owner" value="me &amp; you"/>
-<host id="a" speed="1Gf"><prop id="smpi/os" value="0:1e-6:0"/><disk id="d" read_bw="1MBps" write_bw="1MBps"/></host>
+<host id="a" speed="1Gf"><prop id="smpi/os" value="0:1e-6:0"/>
+<disk id="d" read_bw="1MBps" write_bw="1MBps"/></host>
 </zone></platform>"#;
     let platform = Platform::read(text).unwrap();
     let found: Vec<_> = platform
@@ -25,7 +26,7 @@ fn properties_keep_their_place_and_disks_are_remarked() {
     assert_eq!(found, expected);
     assert_eq!(platform.hosts[0].properties["smpi/os"], "0:1e-6:0");
     assert_eq!(platform.remarks.len(), 1);
-    assert_eq!((platform.remarks[0].line, platform.remarks[0].column), (4, 63));
+    assert_eq!((platform.remarks[0].line, platform.remarks[0].column), (5, 1));
 }
 
 /// In TOML, a platform is what it is in XML: hosts, links, routes and properties.

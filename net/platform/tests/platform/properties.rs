@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 fn cluster(hosts: u32, topology: &str, parameters: &str) -> Platform {
     let text = format!(
-        r#"<platform version="4.1"><cluster id="c" prefix="" suffix="" radical="0-{}" speed="1Gf" bw="1GBps"
-           lat="1us" topology="{topology}" topo_parameters="{parameters}"/></platform>"#,
+        r#"<platform version="4.1"><cluster id="c" prefix="" suffix="" radical="0-{}" speed="1Gf"
+           bw="1GBps" lat="1us" topology="{topology}" topo_parameters="{parameters}"/></platform>"#,
         hosts - 1
     );
     Platform::read(&text).unwrap()
@@ -21,7 +21,9 @@ proptest! {
 
     /// Around a ring of n the way from a to b is |a - b| or n - |a - b| long, whichever is shorter.
     #[test]
-    fn torus_routes_are_shortest(sizes in prop::collection::vec(2_u32..7, 1..4), pick in any::<[u32; 2]>()) {
+    fn torus_routes_are_shortest(
+        sizes in prop::collection::vec(2_u32..7, 1..4), pick in any::<[u32; 2]>()
+    ) {
         let hosts: u32 = sizes.iter().product();
         prop_assume!(hosts > 1);
         let platform = cluster(hosts, "TORUS", &list(&sizes));
@@ -65,7 +67,8 @@ proptest! {
         }
         let mut links = Vec::new();
         platform.route(from, to, &mut links).unwrap();
-        let names: Vec<_> = links.iter().map(|&l| platform.links()[l as usize].name.as_str()).collect();
+        let names: Vec<_> =
+            links.iter().map(|&l| platform.links()[l as usize].name.as_str()).collect();
         let up = names.iter().take_while(|name| name.ends_with("_UP")).count();
         let down = names.iter().rev().take_while(|name| name.ends_with("_DOWN")).count();
         prop_assert_eq!((up, down, names.len()), (level, level, 2 * level));
@@ -105,11 +108,14 @@ const PARTS: &[&str] = &[
     "<route src=\"a\" dst=\"r\"><link_ctn id=\"m\" direction=\"UP\"/></route>",
     "<bypassRoute src=\"b\" dst=\"a\"><link_ctn id=\"l\"/></bypassRoute>",
     "<zoneRoute src=\"y\" dst=\"x\" gw_src=\"a\" gw_dst=\"b\"><link_ctn id=\"l\"/></zoneRoute>",
-    "<bypassZoneRoute src=\"x\" dst=\"y\" gw_src=\"b\" gw_dst=\"a\"><link_ctn id=\"l\"/></bypassZoneRoute>",
+    "<bypassZoneRoute src=\"x\" dst=\"y\" gw_src=\"b\" gw_dst=\"a\"><link_ctn \
+     id=\"l\"/></bypassZoneRoute>",
     "<host_link id=\"a\" up=\"l\" down=\"l\"/>",
     "<backbone id=\"bb\" bandwidth=\"1GBps\" latency=\"1us\"/>",
-    "<cluster id=\"c\" prefix=\"\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\"/>",
-    "<cluster id=\"d\" prefix=\"d\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\" \
-     topology=\"FAT_TREE\" topo_parameters=\"2;2,2;1,2;1,1\"/>",
-    "<cabinet id=\"k\" prefix=\"k\" suffix=\"\" radical=\"0-1\" speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\"/>",
+    "<cluster id=\"c\" prefix=\"\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" bw=\"1GBps\" \
+     lat=\"1us\"/>",
+    "<cluster id=\"d\" prefix=\"d\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" bw=\"1GBps\" \
+     lat=\"1us\" topology=\"FAT_TREE\" topo_parameters=\"2;2,2;1,2;1,1\"/>",
+    "<cabinet id=\"k\" prefix=\"k\" suffix=\"\" radical=\"0-1\" speed=\"1Gf\" bw=\"1GBps\" \
+     lat=\"1us\"/>",
 ];

@@ -17,10 +17,10 @@
 //!   lines are free, rings with a dateline as well (Dally and Seitz). On one lane a ring is free up
 //!   to four switches: then no two ways of two links follow each other all the way round.
 //!
-//! The rest are routes on one lane. Their dependencies are found by walking from all switches towards
-//! each destination until a switch comes up that this destination has seen: O(destinations * switches)
-//! steps. Where that is too much, a sample of the destinations is looked at: a cycle that it shows
-//! exists, but there may be others.
+//! The rest are routes on one lane. Their dependencies are found by walking from all switches
+//! towards each destination until a switch comes up that this destination has seen:
+//! O(destinations * switches) steps. Where that is too much, a sample of the destinations is looked
+//! at: a cycle that it shows exists, but there may be others.
 
 use super::{
     Routes, grid,

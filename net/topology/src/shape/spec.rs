@@ -60,7 +60,8 @@ pub const KINDS: &[Entry] = &[
     entry(
         "xgft",
         &["children", "parents", "cables"],
-        "children and parents per level, lowest first, such as children=18x18,parents=1x9,cables=1x2",
+        "children and parents per level, lowest first, such as \
+         children=18x18,parents=1x9,cables=1x2",
         |k| {
             let (children, parents) = (k.list("children"), k.list("parents"));
             let cables = k.list_or_empty("cables");
@@ -75,7 +76,8 @@ pub const KINDS: &[Entry] = &[
     entry(
         "dragonfly",
         &["p", "a", "h", "g", "arrangement"],
-        "p hosts and h global links per switch, a switches per group, g groups; p=n alone is balanced",
+        "p hosts and h global links per switch, a switches per group, g groups; p=n alone is \
+         balanced",
         dragonfly,
     ),
     entry("slim-fly", &["q", "hosts"], "2q^2 switches for a prime power q", |k| {

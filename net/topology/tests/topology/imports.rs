@@ -148,9 +148,10 @@ fn platforms() {
         assert_eq!(link.rate.unwrap().bandwidth().bits_per_second(), 1_000_000_000);
     }
     // Two cables in a row meet in a switch; a plain cluster is a star.
-    let row = "<platform version='4.1'><zone id='a' routing='Full'><host id='x'/><host id='y'/>\
-        <link id='k'/><link id='l'/><route src='x' dst='y'><link_ctn id='k'/><link_ctn id='l'/></route>\
-        <cluster id='c' prefix='n' suffix='' radical='0-2,5' bw='1GBps' lat='1us'/></zone></platform>";
+    let row = "<platform version='4.1'><zone id='a' routing='Full'><host id='x'/><host \
+        id='y'/><link id='k'/><link id='l'/><route src='x' dst='y'><link_ctn id='k'/><link_ctn \
+        id='l'/></route><cluster id='c' prefix='n' suffix='' radical='0-2,5' bw='1GBps' \
+        lat='1us'/></zone></platform>";
     let graph = simgrid(row).unwrap().topology.graph;
     assert_eq!((graph.hosts(), graph.switches(), graph.links().len()), (6, 2, 6));
     assert_eq!(graph.neighbours(graph.switch("c_router").unwrap()).count(), 4);
@@ -160,8 +161,8 @@ fn platforms() {
 fn numbers_of_hosts_that_are_too_large() {
     let row = |radical| {
         format!(
-            "<platform version='4.1'><cluster id='c' prefix='n' suffix='' radical='{radical}' bw='1GBps' \
-             lat='1us'/></platform>"
+            "<platform version='4.1'><cluster id='c' prefix='n' suffix='' radical='{radical}' \
+             bw='1GBps' lat='1us'/></platform>"
         )
     };
     for (radical, wanted) in [

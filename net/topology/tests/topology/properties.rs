@@ -29,15 +29,25 @@ proptest! {
     /// Whatever links and switches fail: routes reach every host that has a link by ways that work,
     /// free of deadlock; if there are none, two hosts are cut off, or only ways up and down are.
     #[test]
-    fn failures(which in 0..SPECS.len(), fraction in 0.0..0.4, switches in 0.0..0.3, seed in 0_u64..1000) {
+    fn failures(
+        which in 0..SPECS.len(), fraction in 0.0..0.4, switches in 0.0..0.3, seed in 0_u64..1000
+    ) {
         let mut topology = parse(SPECS[which]).unwrap();
-        topology.fail(&[Failure::Links(Amount::Share(fraction)), Failure::Switches(Amount::Share(switches))], seed).unwrap();
-        prop_assert_eq!(topology.graph.hosts() as usize, in_service(&topology.graph).len() + topology.graph.hosts_out().len());
+        topology.fail(
+            &[Failure::Links(Amount::Share(fraction)), Failure::Switches(Amount::Share(switches))],
+            seed
+        ).unwrap();
+        prop_assert_eq!(
+            topology.graph.hosts() as usize,
+            in_service(&topology.graph).len() + topology.graph.hosts_out().len()
+        );
         let joined = topology.metrics().diameter.is_some();
         for routing in [None, Some("up-down"), Some("min-hop"), Some("minimal"), Some("valiant")] {
             // Hosts of several ports do not look for the nearer one, and have tables by host only.
             let several = topology.graph.ports(0) > 1;
-            let routing = routing.filter(|name| !(several && ["minimal", "valiant"].contains(name)));
+            let routing = routing.filter(
+                |name| !(several && ["minimal", "valiant"].contains(name))
+            );
             match Routes::build(&topology, routing.map(|name| name.parse().unwrap())) {
                 Ok(routes) => {
                     let found = lengths(&topology, &routes, seed << 50);
@@ -70,7 +80,8 @@ proptest! {
 
     /// No text makes an importer or the parser of specifications panic.
     #[test]
-    fn texts(text in "([a-z]{0,3}|host,|switch,|link,|[0-9]|:|,|\"|\\[|\\]|=|\n|<link |/>|Ca 1 |>){0,40}") {
+    fn texts(text in "([a-z]{0,3}|host,|switch,|link,|[0-9]|:|,|\"|\\[|\\]|=|\n\
+                      |<link |/>|Ca 1 |>){0,40}") {
         let _ = csv(&text);
         let _ = toml(&text);
         let _ = ibnetdiscover(&text);

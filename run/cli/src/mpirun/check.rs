@@ -66,7 +66,8 @@ pub fn can_start(programs: &[Launch]) -> Result<(), Ending> {
         let here = launch.directory.as_deref().unwrap_or(Path::new("")).join(&launch.program);
         if !has_folder && path == here && path.is_file() {
             return Err(fail(format!(
-                "{name}: there is no such program on PATH\n  help: ./{name} is the one of this folder"
+                "{name}: there is no such program on PATH\n\
+                 \x20 help: ./{name} is the one of this folder"
             )));
         }
         if let Some(interpreter) = holding::script(&path).filter(|file| !file.is_file()) {
@@ -102,7 +103,8 @@ pub fn held(launch: &Launch) -> Result<Vec<String>, String> {
     };
     if let Some(obstacle) = obstacles.iter().find(|obstacle| obstacle.is_certain()) {
         return Err(format!(
-            "--in-process cannot hold {}: {obstacle}\n  help: without --in-process, each rank is a process",
+            "--in-process cannot hold {}: {obstacle}\n\
+             \x20 help: without --in-process, each rank is a process",
             program.display()
         ));
     }

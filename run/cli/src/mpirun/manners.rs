@@ -321,11 +321,13 @@ mod tests {
             ("-timeout 5 ./a", "--timeout 5 -- ./a | "),
             (
                 "-x HEDDLE_TEST_UNSET -x PATH ./a",
-                "-x HEDDLE_TEST_UNSET -x PATH -- ./a | -x HEDDLE_TEST_UNSET: it is not set here, and so not for the program",
+                "-x HEDDLE_TEST_UNSET -x PATH -- ./a | -x HEDDLE_TEST_UNSET: it is not set here, \
+                 and so not for the program",
             ),
             (
                 "--bind-to core --mca btl self ./a",
-                "-- ./a | --bind-to has no effect on a simulated machine; --mca has no effect on a simulated machine",
+                "-- ./a | --bind-to has no effect on a simulated machine; --mca has no effect on a \
+                 simulated machine",
             ),
             (
                 "--bind-to=core ./a b",

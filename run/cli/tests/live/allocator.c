@@ -1,4 +1,5 @@
-/* An allocator in the C library's place, which looks at the clock in every call, and takes back only what it has given. */
+/* An allocator in the C library's place, which looks at the clock in every call, and takes back
+ * only what it has given. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,7 +13,9 @@ static void *take(size_t alignment, size_t bytes) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     size_t least = alignment < 16 ? 16 : alignment;
-    size_t start = (__atomic_fetch_add(&used, bytes + 2 * least, __ATOMIC_RELAXED) + 16 + least - 1) / least * least;
+    size_t start =
+        (__atomic_fetch_add(&used, bytes + 2 * least, __ATOMIC_RELAXED) + 16 + least - 1) / least
+            * least;
     if (start + bytes > sizeof all) abort();
     memcpy(all + start - sizeof bytes, &bytes, sizeof bytes);
     return all + start;

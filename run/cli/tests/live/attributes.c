@@ -46,7 +46,8 @@ static void predefined(void) {
     MPI_Comm_get_attr(WORLD, MPI_HOST, &value, &flag);
     CHECK(!flag || *value == MPI_PROC_NULL || (*value >= 0 && *value < ranks));
     MPI_Comm_get_attr(WORLD, MPI_IO, &value, &flag);
-    CHECK(!flag || *value == MPI_ANY_SOURCE || *value == MPI_PROC_NULL || (*value >= 0 && *value < ranks));
+    CHECK(!flag || *value == MPI_ANY_SOURCE || *value == MPI_PROC_NULL
+          || (*value >= 0 && *value < ranks));
     MPI_Comm_get_attr(WORLD, MPI_UNIVERSE_SIZE, &value, &flag);
     CHECK(!flag || *value > 0);
     MPI_Comm_get_attr(WORLD, MPI_LASTUSEDCODE, &value, &flag);

@@ -14,7 +14,8 @@ static int rank, ranks;
 static void messages(void) {
     int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks, got = -1, count;
     MPI_Status status;
-    MPI_Sendrecv(&rank, 1, MPI_INT, to, 7, &got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+    MPI_Sendrecv(&rank, 1, MPI_INT, to, 7, &got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                 MPI_COMM_WORLD, &status);
     CHECK(got == from && status.MPI_SOURCE == from && status.MPI_TAG == 7);
     /* Messages of one pair do not overtake each other, whatever is received first by its tag. */
     int values[4] = {10, 11, 12, 13}, first, second;
@@ -29,14 +30,16 @@ static void messages(void) {
     MPI_Probe(MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &status);
     MPI_Get_count(&status, MPI_INT, &count);
     int three[3];
-    MPI_Recv(three, 3, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(three, 3, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
     CHECK(count == 3 && three[2] == 12);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     CHECK(requests[0] == MPI_REQUEST_NULL);
 }
 
 static void large(void) {
-    int count = 1 << 18, *out = malloc(count * sizeof *out), *in = malloc(count * sizeof *in), flag = 0;
+    int count = 1 << 18, *out = malloc(count * sizeof *out), *in = malloc(count * sizeof *in),
+        flag = 0;
     for (int i = 0; i < count; i++) out[i] = rank * 1000 + i;
     MPI_Request requests[2];
     MPI_Irecv(in, count, MPI_INT, (rank + 1) % ranks, 0, MPI_COMM_WORLD, &requests[0]);

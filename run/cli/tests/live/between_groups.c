@@ -1,4 +1,5 @@
-/* Collectives between two groups (MPI 4.1, sections 6.2.3 and following), and the making of inter-communicators. */
+/* Collectives between two groups (MPI 4.1, sections 6.2.3 and following), and the making of
+ * inter-communicators. */
 #include "conformance.h"
 
 static MPI_Comm inter;
@@ -8,7 +9,8 @@ static void broadcast(void) {
     for (int from = 0; from < 2; from++)
         for (int root = 0; root < (from == side ? mine : theirs); root++) {
             int value = from == side && me == root ? 77 + root : 0;
-            MPI_Bcast(&value, 1, MPI_INT, from == side ? (me == root ? MPI_ROOT : MPI_PROC_NULL) : root, inter);
+            MPI_Bcast(&value, 1, MPI_INT, from == side ? (me == root ? MPI_ROOT : MPI_PROC_NULL)
+                      : root, inter);
             CHECK(from == side ? value == (me == root ? 77 + root : 0) : value == 77 + root);
         }
 }
@@ -25,7 +27,8 @@ static void rooted(void) {
             room[i] = 100 * side + i;
         got[0] = got[1] = -1;
         MPI_Scatter(room, 2, MPI_INT, got, 2, MPI_INT, root, inter);
-        CHECK(to == side ? got[0] == -1 : got[0] == 100 * to + 2 * me && got[1] == 100 * to + 2 * me + 1);
+        CHECK(to == side ? got[0] == -1 : got[0] == 100 * to + 2 * me
+              && got[1] == 100 * to + 2 * me + 1);
         int sum = -1, one = me + 1;
         MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, root, inter);
         CHECK(root == MPI_ROOT ? sum == theirs * (theirs + 1) / 2 : sum == -1);
@@ -34,7 +37,8 @@ static void rooted(void) {
 }
 
 static void of_lengths(void) {
-    int *counts = malloc(sizeof(int) * theirs), *places = malloc(sizeof(int) * theirs), *room, values[64], length = me + 1;
+    int *counts = malloc(sizeof(int) * theirs), *places = malloc(sizeof(int) * theirs), *room,
+        values[64], length = me + 1;
     for (int i = 0; i < theirs; i++)
         counts[i] = i + 1, places[i] = i * (i + 1) / 2 + i;
     room = calloc((theirs + 1) * (theirs + 2), sizeof(int));
@@ -59,7 +63,8 @@ static void of_lengths(void) {
 }
 
 static void all(void) {
-    int *from = malloc(sizeof(int) * theirs), *into = calloc(theirs, sizeof(int)), sum = 0, one = me + 10 * side;
+    int *from = malloc(sizeof(int) * theirs), *into = calloc(theirs, sizeof(int)), sum = 0,
+        one = me + 10 * side;
     MPI_Allgather(&one, 1, MPI_INT, into, 1, MPI_INT, inter);
     for (int i = 0; i < theirs; i++) {
         CHECK(into[i] == i + 10 * !side);
@@ -107,7 +112,8 @@ static void messages(void) {
     MPI_Group_free(&here);
     MPI_Group_free(&there);
     if (me < theirs) {
-        MPI_Sendrecv(&rank, 1, MPI_INT, me, 3, &got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, inter, &status);
+        MPI_Sendrecv(&rank, 1, MPI_INT, me, 3, &got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, inter,
+                     &status);
         CHECK(status.MPI_SOURCE == me && status.MPI_TAG == 3 && got == 2 * me + !side);
     }
 }

@@ -1,5 +1,6 @@
-/* A buffer is the program's again when its send is complete, whether or not the message has been received; until then, messages may be read
- * from it. Buffers in all kinds of memory, long enough that an implementation may leave the data where it is. */
+/* A buffer is the program's again when its send is complete, whether or not the message has been
+ * received; until then, messages may be read from it. Buffers in all kinds of memory, long enough
+ * that an implementation may leave the data where it is. */
 #include "conformance.h"
 
 /* So short that every implementation buffers a message to another rank that nobody receives yet. */
@@ -45,7 +46,8 @@ static void read_in_place(int *buffer, int tag) {
 
 static void replaced(int *buffer, int tag) {
     fill(buffer, rank);
-    MPI_Sendrecv_replace(buffer, WORDS, MPI_INT, next, tag, previous, tag, WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv_replace(buffer, WORDS, MPI_INT, next, tag, previous, tag, WORLD,
+                         MPI_STATUS_IGNORE);
     CHECK(is(buffer, previous));
 }
 
@@ -84,7 +86,8 @@ static void probed(int *buffer, int tag) {
     CHECK(is(got, previous));
 }
 
-/* Nobody asks for the end of the send, so that the buffer stays as it is until the receiver has said that it has the message. */
+/* Nobody asks for the end of the send, so that the buffer stays as it is until the receiver has
+ * said that it has the message. */
 static void freed(int *buffer, int tag) {
     int got[WORDS] = {0}, done = 0;
     MPI_Request request;
@@ -93,7 +96,8 @@ static void freed(int *buffer, int tag) {
     MPI_Request_free(&request);
     MPI_Recv(got, WORDS, MPI_INT, previous, tag, WORLD, MPI_STATUS_IGNORE);
     CHECK(is(got, previous));
-    MPI_Sendrecv_replace(&done, 1, MPI_INT, previous, tag + 1, next, tag + 1, WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv_replace(&done, 1, MPI_INT, previous, tag + 1, next, tag + 1, WORLD,
+                         MPI_STATUS_IGNORE);
 }
 
 /* Every second word of a buffer. */

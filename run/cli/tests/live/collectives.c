@@ -54,9 +54,11 @@ static void to_all(void) {
     for (int i = 0; i < 3; i++) mine[i] = 10 * rank + i;
     memset(all, -1, sizeof all);
     MPI_Allgatherv(mine, counts[rank], MPI_INT, all, counts, at, MPI_INT, WORLD);
-    for (int i = 0; i < ranks; i++) for (int j = 0; j < counts[i]; j++) CHECK(all[at[i] + j] == 10 * i + j);
+    for (int i = 0; i < ranks; i++)
+        for (int j = 0; j < counts[i]; j++) CHECK(all[at[i] + j] == 10 * i + j);
     MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts, at, MPI_INT, WORLD);
-    for (int i = 0; i < ranks; i++) for (int j = 0; j < counts[i]; j++) CHECK(all[at[i] + j] == 10 * i + j);
+    for (int i = 0; i < ranks; i++)
+        for (int j = 0; j < counts[i]; j++) CHECK(all[at[i] + j] == 10 * i + j);
     for (int i = 0; i < ranks; i++) all[i] = 100 * rank + i;
     MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 1, MPI_INT, WORLD);
     for (int i = 0; i < ranks; i++) CHECK(all[i] == 100 * i + rank);
@@ -72,7 +74,8 @@ static void to_all(void) {
     }
     for (int way = 0; way < 2; way++) {
         memset(all, -1, sizeof all);
-        if (way == 0) MPI_Alltoallv(out, counts, out_at, MPI_INT, all, in_counts, in_at, MPI_INT, WORLD);
+        if (way == 0)
+            MPI_Alltoallv(out, counts, out_at, MPI_INT, all, in_counts, in_at, MPI_INT, WORLD);
         else MPI_Alltoallw(out, counts, bytes, types, all, in_counts, in_bytes, types, WORLD);
         for (int j = 0; j < 3 * ranks; j++) {
             CHECK(all[j] == (j % 3 < in_counts[j / 3] ? 1000 * (j / 3) + 10 * rank + j % 3 : -1));
@@ -94,7 +97,8 @@ static void reductions(void) {
     }
     for (int i = 0; i < total; i++) many[i] = rank * i;
     MPI_Reduce_scatter(many, parts, counts, MPI_INT, MPI_SUM, WORLD);
-    for (int i = 0; i < 3; i++) CHECK(parts[i] == (i < counts[rank] ? ranks * (ranks - 1) / 2 * (before + i) : -1));
+    for (int i = 0; i < 3; i++)
+        CHECK(parts[i] == (i < counts[rank] ? ranks * (ranks - 1) / 2 * (before + i) : -1));
     struct { double value; int place; } one = {rank % 3, rank}, most, least;
     MPI_Allreduce(&one, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, WORLD);
     MPI_Allreduce(&one, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, WORLD);
@@ -161,7 +165,8 @@ static void order(void) {
 
 enum { IN_FLIGHT = 100 };
 
-/* Many collectives of one communicator are under way at once; messages of a late one do not meet receives of an early one. */
+/* Many collectives of one communicator are under way at once; messages of a late one do not meet
+ * receives of an early one. */
 static void in_flight(void) {
     int mine[IN_FLIGHT], got[IN_FLIGHT], number = 0, go = 1;
     MPI_Request requests[IN_FLIGHT];
@@ -171,9 +176,12 @@ static void in_flight(void) {
     for (int i = 0; i < IN_FLIGHT; i++) {
         mine[i] = i + rank;
         got[i] = i % 3 == 1 && i % ranks == rank ? i : -1;
-        if (i % 3 == 0) MPI_Iscan(&mine[i], &got[i], 1, MPI_INT, MPI_SUM, WORLD, &requests[number++]);
+        if (i % 3 == 0)
+            MPI_Iscan(&mine[i], &got[i], 1, MPI_INT, MPI_SUM, WORLD, &requests[number++]);
         if (i % 3 == 1) MPI_Ibcast(&got[i], 1, MPI_INT, i % ranks, WORLD, &requests[number++]);
-        if (i % 3 == 2) MPI_Ireduce(&mine[i], &got[i], 1, MPI_INT, MPI_MAX, i % ranks, WORLD, &requests[number++]);
+        if (i % 3 == 2)
+            MPI_Ireduce(&mine[i], &got[i], 1, MPI_INT, MPI_MAX, i % ranks, WORLD,
+                        &requests[number++]);
     }
     if (rank) MPI_Send(&go, 1, MPI_INT, 0, 0, WORLD);
     MPI_Waitall(number, requests, MPI_STATUSES_IGNORE);
@@ -184,7 +192,8 @@ static void in_flight(void) {
     }
 }
 
-/* Persistent collectives are matched by the order in which they were made; the ranks may start them in any (MPI 4.1, section 6.13). */
+/* Persistent collectives are matched by the order in which they were made; the ranks may start them
+ * in any (MPI 4.1, section 6.13). */
 static void in_any_order(void) {
 #if MPI_VERSION >= 4
     int one = 1, hundred = 100, root = 7 * (rank == 0), sums[2], sum;

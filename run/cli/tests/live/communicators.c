@@ -112,7 +112,8 @@ static void attributes(void) {
     MPI_Comm_free(&one);
 }
 
-/* The even ranks on one side, the odd ones on the other: their collectives, by both sides' rules. */
+/* The even ranks on one side, the odd ones on the other: their collectives, by both sides' rules.
+ */
 static void between(void) {
     if (ranks < 2) return;
     int side = rank % 2, here, there, flag, place, all[32], value = -1, sum, mine = rank;
@@ -167,7 +168,8 @@ static void between(void) {
     MPI_Comm_free(&half);
 }
 
-/* More communicators than there can be at a time, one after the other; the others free theirs before rank 0 uses its own first. */
+/* More communicators than there can be at a time, one after the other; the others free theirs
+ * before rank 0 uses its own first. */
 static void one_by_one(void) {
     for (int round = 0; round < 8500; round++) {
         MPI_Comm copy;

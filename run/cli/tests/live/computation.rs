@@ -7,8 +7,8 @@ use std::process::Command;
 use crate::common::mpi::{compiled, mpi, mpirun_as_it_computes as mpirun};
 
 /// Messages take no time, and neither do looks for them.
-const FREE: &str = "--set loggops.L=0ns --set loggops.o=0ns --set loggops.g=0ns --set loggops.G=0ns/B --set loggops.O=0ns/B \
-                    --set live.poll=0ns";
+const FREE: &str = "--set loggops.L=0ns --set loggops.o=0ns --set loggops.g=0ns --set \
+                    loggops.G=0ns/B --set loggops.O=0ns/B --set live.poll=0ns";
 
 /// The simulated time of a run.
 fn makespan(options: &str, program: &Path) -> u64 {

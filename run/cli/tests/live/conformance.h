@@ -8,7 +8,9 @@ static int rank, ranks;
 
 #define CHECK(condition) \
     do { \
-        if (!(condition)) printf("%s: line %d: rank %d of %d: %s\n", __FILE__, __LINE__, rank, ranks, #condition); \
+        if (!(condition)) \
+            printf("%s: line %d: rank %d of %d: %s\n", __FILE__, __LINE__, rank, ranks, \
+                   #condition); \
     } while (0)
 
 #define WORLD MPI_COMM_WORLD

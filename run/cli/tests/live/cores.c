@@ -1,4 +1,5 @@
-/* A rank may run wherever it could before, and so may what it starts, whatever the simulator does between its turns. */
+/* A rank may run wherever it could before, and so may what it starts, whatever the simulator does
+ * between its turns. */
 #define _GNU_SOURCE
 #include "conformance.h"
 #include <pthread.h>

@@ -1,9 +1,11 @@
-/* What MPI_T counts: the messages of a rank and their bytes, from when a handle starts until it stops. */
+/* What MPI_T counts: the messages of a rank and their bytes, from when a handle starts until it
+ * stops. */
 #include "check.h"
 
 #define VARIABLES 4
 
-static const char *names[VARIABLES] = {"messages_sent", "bytes_sent", "messages_received", "bytes_received"};
+static const char *names[VARIABLES] = {"messages_sent", "bytes_sent", "messages_received",
+                                       "bytes_received"};
 static MPI_T_pvar_handle handles[VARIABLES];
 static MPI_T_pvar_session session;
 
@@ -28,11 +30,13 @@ int main(int argc, char **argv) {
         CHECK(MPI_T_pvar_get_index(names[variable], class, &index) == MPI_SUCCESS);
         MPI_T_pvar_handle_alloc(session, index, NULL, &handles[variable], &count);
     }
-    MPI_Sendrecv(out, 1, MPI_CHAR, next, 0, in, 1, MPI_CHAR, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, 1, MPI_CHAR, next, 0, in, 1, MPI_CHAR, before, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     CHECK(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES) == MPI_SUCCESS);
     counted(0, 0);
     for (int round = 0; round < 5; round++)
-        MPI_Sendrecv(out, 10, MPI_CHAR, next, 0, in, 20, MPI_CHAR, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, 10, MPI_CHAR, next, 0, in, 20, MPI_CHAR, before, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
     counted(5, 50);
     MPI_Irecv(in, 3000, MPI_CHAR, before, 1, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(out, 3000, MPI_CHAR, next, 1, MPI_COMM_WORLD, &requests[1]);
@@ -41,7 +45,8 @@ int main(int argc, char **argv) {
     MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     counted(6, 3050);
     MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES);
-    MPI_Sendrecv(out, 1, MPI_CHAR, next, 0, in, 1, MPI_CHAR, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, 1, MPI_CHAR, next, 0, in, 1, MPI_CHAR, before, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     counted(6, 3050);
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();

@@ -1,4 +1,5 @@
-/* The ends of what arguments may be: nobody to send to, steps beyond all numbers, objects that are none, receives that are too short. */
+/* The ends of what arguments may be: nobody to send to, steps beyond all numbers, objects that are
+ * none, receives that are too short. */
 #include "conformance.h"
 
 #include <limits.h>
@@ -14,25 +15,32 @@ static void nobody(void) {
     int value = 1, none[1] = {0};
     MPI_Comm graph;
     MPI_Request request;
-    MPI_Dist_graph_create_adjacent(WORLD, 0, none, MPI_UNWEIGHTED, 0, none, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+    MPI_Dist_graph_create_adjacent(WORLD, 0, none, MPI_UNWEIGHTED, 0, none, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &graph);
     MPI_Comm_set_errhandler(graph, MPI_ERRORS_RETURN);
     CHECK(MPI_Neighbor_alltoall(NULL, 1, MPI_INT, NULL, 1, MPI_INT, graph) == MPI_SUCCESS);
     CHECK(MPI_Neighbor_allgather(NULL, 1, MPI_INT, NULL, 1, MPI_INT, graph) == MPI_SUCCESS);
     CHECK(MPI_Neighbor_allgather(&value, 1, MPI_INT, NULL, 1, MPI_INT, graph) == MPI_SUCCESS);
-    CHECK(MPI_Neighbor_allgatherv(NULL, 1, MPI_INT, NULL, NULL, NULL, MPI_INT, graph) == MPI_SUCCESS);
-    CHECK(MPI_Ineighbor_alltoall(NULL, 1, MPI_INT, NULL, 1, MPI_INT, graph, &request) == MPI_SUCCESS);
+    CHECK(MPI_Neighbor_allgatherv(NULL, 1, MPI_INT, NULL, NULL, NULL, MPI_INT, graph)
+          == MPI_SUCCESS);
+    CHECK(MPI_Ineighbor_alltoall(NULL, 1, MPI_INT, NULL, 1, MPI_INT, graph, &request)
+          == MPI_SUCCESS);
     CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
-    CHECK(class(MPI_Neighbor_alltoall(NULL, -1, MPI_INT, NULL, 1, MPI_INT, graph)) == MPI_ERR_COUNT);
-    CHECK(class(MPI_Neighbor_alltoall(NULL, 1, MPI_DATATYPE_NULL, NULL, 1, MPI_INT, graph)) == MPI_ERR_TYPE);
+    CHECK(class(MPI_Neighbor_alltoall(NULL, -1, MPI_INT, NULL, 1, MPI_INT, graph))
+          == MPI_ERR_COUNT);
+    CHECK(class(MPI_Neighbor_alltoall(NULL, 1, MPI_DATATYPE_NULL, NULL, 1, MPI_INT, graph))
+          == MPI_ERR_TYPE);
     MPI_Comm_free(&graph);
 }
 
 /* One end only: all send to rank 0 of the graph, which sends to nobody. */
 static void one_way(void) {
-    int zero = 0, value = rank + 5, *got = malloc(ranks * sizeof(int)), *all = malloc(ranks * sizeof(int));
+    int zero = 0, value = rank + 5, *got = malloc(ranks * sizeof(int)),
+        *all = malloc(ranks * sizeof(int));
     MPI_Comm graph;
     for (int i = 0; i < ranks; i++) all[i] = i;
-    MPI_Dist_graph_create_adjacent(WORLD, rank ? 0 : ranks - 1, all + 1, MPI_UNWEIGHTED, rank ? 1 : 0, &zero, MPI_UNWEIGHTED,
+    MPI_Dist_graph_create_adjacent(WORLD, rank ? 0 : ranks - 1, all + 1, MPI_UNWEIGHTED,
+                                   rank ? 1 : 0, &zero, MPI_UNWEIGHTED,
                                    MPI_INFO_NULL, 0, &graph);
     MPI_Neighbor_allgather(rank ? &value : NULL, 1, MPI_INT, rank ? NULL : got, 1, MPI_INT, graph);
     for (int i = 1; rank == 0 && i < ranks; i++) CHECK(got[i - 1] == i + 5);
@@ -44,7 +52,8 @@ static void one_way(void) {
 }
 
 static void steps(void) {
-    int dims[1] = {ranks}, ring[1] = {1}, line[1] = {0}, from, to, most[] = {INT_MIN, INT_MIN + 1, INT_MAX};
+    int dims[1] = {ranks}, ring[1] = {1}, line[1] = {0}, from, to,
+        most[] = {INT_MIN, INT_MIN + 1, INT_MAX};
     MPI_Comm grid;
     MPI_Cart_create(WORLD, 1, dims, ring, 0, &grid);
     for (int i = 0; i < 3; i++) {
@@ -79,7 +88,8 @@ static void representation(void) {
     MPI_Comm_create_errhandler(hears, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
     MPI_Errhandler_free(&handler);
-    CHECK(MPI_Register_datarep("edges", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent, NULL) == MPI_SUCCESS);
+    CHECK(MPI_Register_datarep("edges", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent,
+                               NULL) == MPI_SUCCESS);
     CHECK(heard == 0);
     MPI_Register_datarep("edges", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent, NULL);
     CHECK(heard == 1);
@@ -98,11 +108,13 @@ static void too_long_after_probe(void) {
     for (int tag = 0; tag < 3; tag++)
         MPI_Isend(out, 4, MPI_INT, 0, tag, own, &sends[tag]);
     MPI_Probe(0, 0, own, &status);
-    CHECK(MPI_Irecv(in, 2, MPI_INT, 0, 0, own, &receive) == MPI_SUCCESS && receive != MPI_REQUEST_NULL);
+    CHECK(MPI_Irecv(in, 2, MPI_INT, 0, 0, own, &receive) == MPI_SUCCESS
+          && receive != MPI_REQUEST_NULL);
     CHECK(class(MPI_Wait(&receive, &status)) == MPI_ERR_TRUNCATE && receive == MPI_REQUEST_NULL);
     CHECK(status.MPI_SOURCE == 0 && status.MPI_TAG == 0 && in[1] == 2);
     MPI_Mprobe(0, 1, own, &message, &status);
-    CHECK(MPI_Imrecv(in, 2, MPI_INT, &message, &receive) == MPI_SUCCESS && receive != MPI_REQUEST_NULL);
+    CHECK(MPI_Imrecv(in, 2, MPI_INT, &message, &receive) == MPI_SUCCESS
+          && receive != MPI_REQUEST_NULL);
     CHECK(class(MPI_Wait(&receive, &status)) == MPI_ERR_TRUNCATE && status.MPI_TAG == 1);
     MPI_Recv_init(in, 2, MPI_INT, 0, 2, own, &receive);
     MPI_Probe(0, 2, own, &status);
@@ -140,7 +152,8 @@ static void hear_elsewhere(MPI_Comm *comm, int *code, ...) {
     heard_elsewhere++;
 }
 
-/* The handler of a communicator that was freed hears of it, and not that of another which the program knows by the same handle now. */
+/* The handler of a communicator that was freed hears of it, and not that of another which the
+ * program knows by the same handle now. */
 static void too_long_in_a_freed_one(void) {
     int out[4] = {1, 2, 3, 4}, in[2] = {0};
     MPI_Request send, receive;
@@ -166,7 +179,8 @@ static void too_long_in_a_freed_one(void) {
     MPI_Errhandler_free(&other);
 }
 
-/* A keyval that was freed is none. While attributes of it remain, it may be freed again, as functions that delete them do. */
+/* A keyval that was freed is none. While attributes of it remain, it may be freed again, as
+ * functions that delete them do. */
 static void freed_keyval(void) {
     int key, again, found;
     void *value;
@@ -200,12 +214,15 @@ static void no_data(void) {
     int next = (rank + 1) % ranks;
     MPI_Win_lock_all(0, win);
     CHECK(MPI_Accumulate(NULL, 0, MPI_INT, next, 0, 0, MPI_INT, MPI_SUM, win) == MPI_SUCCESS);
-    CHECK(MPI_Get_accumulate(NULL, 0, MPI_INT, NULL, 0, MPI_INT, next, 0, 0, MPI_INT, MPI_SUM, win) == MPI_SUCCESS);
+    CHECK(MPI_Get_accumulate(NULL, 0, MPI_INT, NULL, 0, MPI_INT, next, 0, 0, MPI_INT, MPI_SUM, win)
+          == MPI_SUCCESS);
     CHECK(MPI_Put(NULL, 0, MPI_INT, next, 0, 0, MPI_INT, win) == MPI_SUCCESS);
     CHECK(MPI_Get(NULL, 0, MPI_INT, next, 0, 0, MPI_INT, win) == MPI_SUCCESS);
-    CHECK(MPI_Raccumulate(NULL, 0, MPI_INT, next, 0, 0, MPI_INT, MPI_REPLACE, win, &request) == MPI_SUCCESS);
+    CHECK(MPI_Raccumulate(NULL, 0, MPI_INT, next, 0, 0, MPI_INT, MPI_REPLACE, win, &request)
+          == MPI_SUCCESS);
     CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
-    CHECK(MPI_Accumulate(&got, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, win) == MPI_SUCCESS);
+    CHECK(MPI_Accumulate(&got, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, win)
+          == MPI_SUCCESS);
     CHECK(MPI_Fetch_and_op(&got, &got, MPI_INT, MPI_PROC_NULL, 0, MPI_SUM, win) == MPI_SUCCESS);
     MPI_Win_unlock_all(win);
     MPI_Barrier(WORLD);
@@ -229,7 +246,8 @@ static void process_sets(void) {
     MPI_Session_finalize(&session);
 }
 
-/* The communicator of the request that failed hears of it, also if it was waited for with others. */
+/* The communicator of the request that failed hears of it, also if it was waited for with others.
+ */
 static void too_long_among_several(void) {
     MPI_Comm copy;
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};

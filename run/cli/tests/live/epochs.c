@@ -83,7 +83,8 @@ static void groups(MPI_Win win, int *memory, MPI_Aint first) {
 
 /* A value and its place: the largest value, of equals the lowest place. */
 static void pairs(void) {
-    struct { double value; int place; } *memory, mine = {rank % 2 ? 4.5 : 2.5, rank}, old = {-1, -1};
+    struct { double value; int place; } *memory, mine = {rank % 2 ? 4.5 : 2.5, rank},
+                                        old = {-1, -1};
     MPI_Win win;
     MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
     memory->value = 1.5;
@@ -95,7 +96,8 @@ static void pairs(void) {
         CHECK(memory->value == (size > 1 ? 4.5 : 2.5));
         CHECK(memory->place == (size > 1 ? 1 : 0));
     }
-    MPI_Get_accumulate(&mine, 1, MPI_DOUBLE_INT, &old, 1, MPI_DOUBLE_INT, 0, 0, 1, MPI_DOUBLE_INT, MPI_NO_OP, win);
+    MPI_Get_accumulate(&mine, 1, MPI_DOUBLE_INT, &old, 1, MPI_DOUBLE_INT, 0, 0, 1, MPI_DOUBLE_INT,
+                       MPI_NO_OP, win);
     MPI_Win_fence(0, win);
     CHECK(old.place == (size > 1 ? 1 : 0));
     MPI_Win_free(&win);
@@ -126,7 +128,8 @@ static void fresh(void) {
         for (int times = 0; times < 3; times++) {
             char *memory, used = 0;
             MPI_Win win;
-            if (shared) MPI_Win_allocate_shared(5000, 1, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &win);
+            if (shared)
+                MPI_Win_allocate_shared(5000, 1, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &win);
             else MPI_Win_allocate(5000, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
             for (int place = 0; place < 5000; place++) used |= memory[place];
             CHECK(used == 0);
@@ -161,7 +164,8 @@ int main(int argc, char **argv) {
 
     /* Ranks of several hosts share nothing; an argument says that they are. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    int refused = MPI_Win_allocate_shared(sizeof own, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    int refused = MPI_Win_allocate_shared(sizeof own, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
+                                          &memory, &win);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     CHECK(!refused == (argc == 1 || size == 1));
     if (!refused) {
@@ -170,7 +174,8 @@ int main(int argc, char **argv) {
             MPI_Aint bytes;
             int unit, *theirs;
             MPI_Win_shared_query(win, other, &bytes, &unit, &theirs);
-            CHECK(bytes == sizeof own && unit == sizeof(int) && theirs == memory + (other - rank) * COUNT);
+            CHECK(bytes == sizeof own && unit == sizeof(int)
+                  && theirs == memory + (other - rank) * COUNT);
         }
         memory[30] = 11 * rank;
         MPI_Win_fence(0, win);
@@ -184,7 +189,8 @@ int main(int argc, char **argv) {
     MPI_Aint here, there;
     int value = rank + 40, left = (rank + size - 1) % size;
     MPI_Get_address(own + 5, &here);
-    MPI_Sendrecv(&here, 1, MPI_AINT, left, 0, &there, 1, MPI_AINT, (rank + 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&here, 1, MPI_AINT, left, 0, &there, 1, MPI_AINT, (rank + 1) % size, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Win_fence(0, win);
     MPI_Put(&value, 1, MPI_INT, (rank + 1) % size, there, 1, MPI_INT, win);
     MPI_Win_fence(0, win);

@@ -1,4 +1,5 @@
-/* Errors return their class through the handler of the communicator; information, clocks and the environment. */
+/* Errors return their class through the handler of the communicator; information, clocks and the
+ * environment. */
 #include "conformance.h"
 #include <unistd.h>
 
@@ -22,7 +23,8 @@ static void classes(void) {
     CHECK(class_of(MPI_Allreduce(&rank, &value, 1, MPI_INT, MPI_OP_NULL, WORLD)) == MPI_ERR_OP);
     int *most;
     MPI_Comm_get_attr(WORLD, MPI_TAG_UB, &most, &flag);
-    CHECK(MPI_Sendrecv(&rank, 1, MPI_INT, rank, *most, &value, 1, MPI_INT, rank, *most, WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    CHECK(MPI_Sendrecv(&rank, 1, MPI_INT, rank, *most, &value, 1, MPI_INT, rank, *most, WORLD,
+                       MPI_STATUS_IGNORE) == MPI_SUCCESS);
     CHECK(value == rank);
     MPI_Datatype loose;
     MPI_Type_contiguous(2, MPI_INT, &loose);
@@ -30,11 +32,13 @@ static void classes(void) {
     MPI_Type_free(&loose);
     /* A communicator inherits the handler. */
     MPI_Comm_dup(WORLD, &copy);
-    CHECK(class_of(MPI_Recv(&value, 1, MPI_INT, ranks + 3, 0, copy, MPI_STATUS_IGNORE)) == MPI_ERR_RANK);
+    CHECK(class_of(MPI_Recv(&value, 1, MPI_INT, ranks + 3, 0, copy, MPI_STATUS_IGNORE))
+          == MPI_ERR_RANK);
     /* A message that does not fit. */
     int long_one[3] = {1, 2, 3}, short_one[4] = {0, 0, 0, 8};
     MPI_Isend(long_one, 3, MPI_INT, rank, 1, copy, &request);
-    CHECK(class_of(MPI_Recv(short_one, 2, MPI_INT, rank, 1, copy, MPI_STATUS_IGNORE)) == MPI_ERR_TRUNCATE);
+    CHECK(class_of(MPI_Recv(short_one, 2, MPI_INT, rank, 1, copy, MPI_STATUS_IGNORE))
+          == MPI_ERR_TRUNCATE);
     CHECK(short_one[2] == 0 && short_one[3] == 8);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Comm_free(&copy);
@@ -60,7 +64,8 @@ static void handled(void) {
     MPI_Add_error_code(class, &code);
     MPI_Add_error_string(code, "the coffee is cold");
     MPI_Error_string(code, text, &length);
-    CHECK(class > MPI_ERR_LASTCODE && class_of(code) == class && !strcmp(text, "the coffee is cold") && length == 18);
+    CHECK(class > MPI_ERR_LASTCODE && class_of(code) == class && !strcmp(text, "the coffee is cold")
+          && length == 18);
     MPI_Comm_call_errhandler(MPI_COMM_SELF, code);
     CHECK(called == class);
     MPI_Error_string(MPI_ERR_RANK, text, &length);
@@ -134,7 +139,8 @@ static void memory_kinds(void) {
     CHECK(tells_kinds(info));
     MPI_Win_free(&window);
     snprintf(name, sizeof name, "/tmp/kinds-%d-%d", (int)getpid(), rank);
-    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &file);
     MPI_File_get_info(file, &info);
     CHECK(tells_kinds(info));
     MPI_File_close(&file);

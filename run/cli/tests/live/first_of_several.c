@@ -1,4 +1,5 @@
-/* A rank that waits for a message or a collective, whichever comes first: the others come to the collective only when it answers. */
+/* A rank that waits for a message or a collective, whichever comes first: the others come to the
+ * collective only when it answers. */
 #include <mpi.h>
 #include <stdio.h>
 

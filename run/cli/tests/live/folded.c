@@ -1,4 +1,5 @@
-/* Each rank fills two arrays of so many MiB, allocated in the way of the argument, and looks what it finds. */
+/* Each rank fills two arrays of so many MiB, allocated in the way of the argument, and looks what
+ * it finds. */
 #include <heddle.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -21,7 +22,8 @@ int main(int argc, char **argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     /* Whose was written last, at both ends; each array is one. */
     int last = a[0] - 10;
-    int right = last >= 0 && last < ranks && a[bytes - 1] == a[0] && b[0] == a[0] + 40 && b[bytes - 1] == b[0];
+    int right = last >= 0 && last < ranks && a[bytes - 1] == a[0] && b[0] == a[0] + 40
+        && b[bytes - 1] == b[0];
     printf("%s %s\n", right ? "whole" : "torn", last == rank ? "own" : "other");
     MPI_Barrier(MPI_COMM_WORLD);
     if (folded) {

@@ -24,7 +24,8 @@ int main(int argc, char **argv) {
         MPI_Request requests[20];
         int values[20];
         for (int i = 0; i < 20; i++) values[i] = rank == 0 ? round + i : -1;
-        for (int i = 0; i < 20; i++) MPI_Ibcast(&values[i], 1, MPI_INT, 0, MPI_COMM_SELF, &requests[i]);
+        for (int i = 0; i < 20; i++)
+            MPI_Ibcast(&values[i], 1, MPI_INT, 0, MPI_COMM_SELF, &requests[i]);
         MPI_Waitall(20, requests, MPI_STATUSES_IGNORE);
         CHECK(rank > 0 || values[19] == round + 19);
     }

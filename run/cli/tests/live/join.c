@@ -5,7 +5,8 @@
 
 #include "conformance.h"
 
-/* A socket of rank 0 that is connected with one of rank 1: nobody waits for the other in a call of the system. */
+/* A socket of rank 0 that is connected with one of rank 1: nobody waits for the other in a call of
+ * the system. */
 static int connected(void) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
@@ -39,12 +40,14 @@ int main(int argc, char **argv) {
             CHECK(size == 1 && peers == 1);
             MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, other);
             CHECK(sum == 11 - rank);
-            MPI_Sendrecv(&number, 1, MPI_INT, 0, i, &sum, 1, MPI_INT, 0, i, other, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(&number, 1, MPI_INT, 0, i, &sum, 1, MPI_INT, 0, i, other,
+                         MPI_STATUS_IGNORE);
             CHECK(sum == 11 - rank);
             MPI_Comm_disconnect(&other);
         }
         CHECK(write(fd, &byte, 1) == 1);
-        MPI_Sendrecv(NULL, 0, MPI_INT, 1 - rank, 1, NULL, 0, MPI_INT, 1 - rank, 1, WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(NULL, 0, MPI_INT, 1 - rank, 1, NULL, 0, MPI_INT, 1 - rank, 1, WORLD,
+                     MPI_STATUS_IGNORE);
         CHECK(read(fd, &byte, 1) == 1 && byte == 'b' - rank);
         close(fd);
     }

@@ -1,4 +1,5 @@
-/* Variables of 4 MB and of a few bytes: each rank has its own, which others reach in windows, and which messages come out of and go into. */
+/* Variables of 4 MB and of a few bytes: each rank has its own, which others reach in windows, and
+ * which messages come out of and go into. */
 #include "check.h"
 
 #define WORDS (1 << 19)
@@ -23,8 +24,8 @@ static void own(void) {
 
 static void messages(void) {
     int next = (rank + 1) % size, before = (rank + size - 1) % size;
-    MPI_Sendrecv(begun, WORDS, MPI_DOUBLE, next, 0, zeros, WORDS, MPI_DOUBLE, before, 0, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(begun, WORDS, MPI_DOUBLE, next, 0, zeros, WORDS, MPI_DOUBLE, before, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     CHECK(zeros[511] == before * 1e6 + 511 && begun[511] == rank * 1e6 + 511);
     MPI_Bcast(begun, WORDS, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     CHECK(begun[1022] == 1022 && zeros[511] == before * 1e6 + 511);

@@ -1,10 +1,12 @@
-/* Every constructor of datatypes: what it takes, where it lies, what is packed, and how it was made. */
+/* Every constructor of datatypes: what it takes, where it lies, what is packed, and how it was
+ * made. */
 #include "conformance.h"
 #include <stddef.h>
 
 enum { MANY = 256 };
 
-/* Packs, sends to itself as bytes and as the type: the same places of an array are taken and filled. */
+/* Packs, sends to itself as bytes and as the type: the same places of an array are taken and
+ * filled. */
 static void moves(MPI_Datatype type, int count, const int *places, int length) {
     int from[MANY], into[MANY], packed[MANY], position = 0, size, room;
     MPI_Status status;
@@ -40,7 +42,8 @@ static void moves(MPI_Datatype type, int count, const int *places, int length) {
         CHECK(into[places[i]] == 1000 + places[i]);
 }
 
-static void lies(MPI_Datatype type, MPI_Aint low, MPI_Aint extent, MPI_Aint true_low, MPI_Aint true_extent) {
+static void lies(MPI_Datatype type, MPI_Aint low, MPI_Aint extent, MPI_Aint true_low,
+                 MPI_Aint true_extent) {
     MPI_Aint a, b;
     MPI_Type_get_extent(type, &a, &b);
     CHECK(a == low && b == extent);
@@ -127,9 +130,11 @@ static void irregular(void) {
 }
 
 static void structures(void) {
-    struct both { double real; int number; char letter; } from[3] = {{1.5, 2, 'x'}, {2.5, 3, 'y'}, {3.5, 4, 'z'}}, into[3];
+    struct both { double real; int number; char letter; };
+    struct both from[3] = {{1.5, 2, 'x'}, {2.5, 3, 'y'}, {3.5, 4, 'z'}}, into[3];
     MPI_Datatype type, resized;
-    MPI_Aint offsets[] = {offsetof(struct both, real), offsetof(struct both, number), offsetof(struct both, letter)};
+    MPI_Aint offsets[] = {offsetof(struct both, real), offsetof(struct both, number),
+                          offsetof(struct both, letter)};
     MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_CHAR};
     int lengths[] = {1, 1, 1}, size, elements, got_lengths[4];
     MPI_Status status;
@@ -144,7 +149,8 @@ static void structures(void) {
     MPI_Aint got_offsets[3];
     MPI_Datatype got_types[3];
     MPI_Type_get_contents(type, 4, 3, 3, got_lengths, got_offsets, got_types);
-    CHECK(got_lengths[0] == 3 && got_lengths[3] == 1 && got_offsets[1] == offsets[1] && got_types[2] == MPI_CHAR);
+    CHECK(got_lengths[0] == 3 && got_lengths[3] == 1 && got_offsets[1] == offsets[1]
+          && got_types[2] == MPI_CHAR);
     memset(into, 0, sizeof into);
     MPI_Sendrecv(from, 3, resized, 0, 0, into, 3, resized, 0, 0, MPI_COMM_SELF, &status);
     CHECK(into[2].real == 3.5 && into[1].number == 3 && into[0].letter == 'x');
@@ -186,19 +192,26 @@ static void arrays(void) {
     MPI_Type_commit(&type);
     moves(type, 1, (int[]){9, 10, 13, 14, 17, 18}, 6);
     FINISH(type);
-    /* Blocks of 2 dealt to 2 by 2 ranks, over 6 by 5 elements: the second of the first dimension, the first of the second. */
-    int whole[] = {6, 5}, how[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK}, arguments[] = {2, MPI_DISTRIBUTE_DFLT_DARG};
-    MPI_Type_create_darray(4, 2, 2, whole, how, arguments, (int[]){2, 2}, MPI_ORDER_C, MPI_INT, &type);
+    /* Blocks of 2 dealt to 2 by 2 ranks, over 6 by 5 elements: the second of the first dimension,
+     * the first of the second. */
+    int whole[] = {6, 5}, how[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK},
+        arguments[] = {2, MPI_DISTRIBUTE_DFLT_DARG};
+    MPI_Type_create_darray(4, 2, 2, whole, how, arguments, (int[]){2, 2}, MPI_ORDER_C, MPI_INT,
+                           &type);
     MPI_Type_commit(&type);
     made(type, MPI_COMBINER_DARRAY, 4 + 4 * 2, 0, 1);
     lies(type, 0, 30 * I, 10 * I, 8 * I);
     moves(type, 1, (int[]){10, 11, 12, 15, 16, 17}, 6);
     FINISH(type);
-    MPI_Type_create_darray(2, 1, 1, (int[]){7}, (int[]){MPI_DISTRIBUTE_CYCLIC}, (int[]){MPI_DISTRIBUTE_DFLT_DARG}, (int[]){2}, MPI_ORDER_C, MPI_INT, &type);
+    MPI_Type_create_darray(2, 1, 1, (int[]){7}, (int[]){MPI_DISTRIBUTE_CYCLIC},
+                           (int[]){MPI_DISTRIBUTE_DFLT_DARG}, (int[]){2}, MPI_ORDER_C, MPI_INT,
+                           &type);
     MPI_Type_commit(&type);
     moves(type, 1, (int[]){1, 3, 5}, 3);
     FINISH(type);
-    MPI_Type_create_darray(3, 2, 1, (int[]){7}, (int[]){MPI_DISTRIBUTE_BLOCK}, (int[]){MPI_DISTRIBUTE_DFLT_DARG}, (int[]){3}, MPI_ORDER_FORTRAN, MPI_INT, &type);
+    MPI_Type_create_darray(3, 2, 1, (int[]){7}, (int[]){MPI_DISTRIBUTE_BLOCK},
+                           (int[]){MPI_DISTRIBUTE_DFLT_DARG}, (int[]){3}, MPI_ORDER_FORTRAN,
+                           MPI_INT, &type);
     MPI_Type_commit(&type);
     moves(type, 1, (int[]){6}, 1);
     FINISH(type);

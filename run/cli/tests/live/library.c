@@ -1,5 +1,6 @@
-/* A shared library that keeps a rank's state: variables, memory of its own from a constructor, thread-local ones. It says at its end what
- * it has counted. Its `malloc` goes to that of the C library, as OpenFOAM's does, which makes it no allocator. */
+/* A shared library that keeps a rank's state: variables, memory of its own from a constructor,
+ * thread-local ones. It says at its end what it has counted. Its `malloc` goes to that of the C
+ * library, as OpenFOAM's does, which makes it no allocator. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* A program that loads MPI while it runs, as interpreters do: with PART, the library that uses MPI. */
+/* A program that loads MPI while it runs, as interpreters do: with PART, the library that uses MPI.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +11,8 @@ void run(void) {
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &old, 1, MPI_INT, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD,
+    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &old, 1, MPI_INT,
+                 (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();

@@ -1,5 +1,5 @@
-/* Calls that tell what a rank knows do not ask the system for the processor's time; a look for a message does. A process that may
- * not ask is ended when it does. */
+/* Calls that tell what a rank knows do not ask the system for the processor's time; a look for a
+ * message does. A process that may not ask is ended when it does. */
 #include "check.h"
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -19,7 +19,8 @@ static int forbid(void) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {sizeof words / sizeof *words, words};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
+                                                           &program);
 }
 
 static MPI_Comm grid;

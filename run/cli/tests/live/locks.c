@@ -78,7 +78,8 @@ static void requests(MPI_Win win, long *memory) {
     CHECK(got == value);
     MPI_Raccumulate(&two, 1, MPI_LONG, right, 2, 1, MPI_LONG, MPI_PROD, win, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Rget_accumulate(&two, 1, MPI_LONG, &before, 1, MPI_LONG, right, 2, 1, MPI_LONG, MPI_SUM, win, &request);
+    MPI_Rget_accumulate(&two, 1, MPI_LONG, &before, 1, MPI_LONG, right, 2, 1, MPI_LONG, MPI_SUM,
+                        win, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     CHECK(before == 2 * value);
     MPI_Rput(&value, 1, MPI_LONG, MPI_PROC_NULL, 0, 1, MPI_LONG, win, &request);
@@ -95,7 +96,8 @@ static void flushed(MPI_Win win) {
     MPI_Request requests[6];
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(0, win);
-    for (int i = 0; i < 6; i++) MPI_Rput(&value[i], 1, MPI_LONG, right, 2 + i, 1, MPI_LONG, win, &requests[i]);
+    for (int i = 0; i < 6; i++)
+        MPI_Rput(&value[i], 1, MPI_LONG, right, 2 + i, 1, MPI_LONG, win, &requests[i]);
     MPI_Win_flush(right, win);
     MPI_Request_get_status(requests[0], &flag, MPI_STATUS_IGNORE);
     CHECK(flag);
@@ -110,7 +112,8 @@ static void flushed(MPI_Win win) {
     MPI_Testsome(5, requests, &number, places, MPI_STATUSES_IGNORE);
     CHECK(number == 1 && places[0] == 4);
     MPI_Wait(&requests[5], MPI_STATUS_IGNORE);
-    for (int i = 0; i < 6; i++) MPI_Rget(&got[i], 1, MPI_LONG, right, 2 + i, 1, MPI_LONG, win, &requests[i]);
+    for (int i = 0; i < 6; i++)
+        MPI_Rget(&got[i], 1, MPI_LONG, right, 2 + i, 1, MPI_LONG, win, &requests[i]);
     MPI_Win_flush_local_all(win);
     MPI_Testall(6, requests, &flag, MPI_STATUSES_IGNORE);
     CHECK(flag && got[5] == 5);

@@ -1,5 +1,5 @@
-/* A program that looks for a message again and again passes longer and longer times, whichever way it looks: 2 milliseconds take few
- * looks. */
+/* A program that looks for a message again and again passes longer and longer times, whichever way
+ * it looks: 2 milliseconds take few looks. */
 #include "check.h"
 
 int main(int argc, char **argv) {

@@ -55,14 +55,16 @@ static void hosts(int rank, int size) {
     /* Ranks of several hosts share nothing. */
     int class, code;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    code = MPI_Win_allocate_shared(sizeof *mine, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &window);
+    code = MPI_Win_allocate_shared(sizeof *mine, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &mine,
+                                   &window);
     MPI_Error_class(code, &class);
     if (rank == 0) puts(class == MPI_ERR_RMA_SHARED ? "apart" : "together");
     if (!code) MPI_Win_free(&window);
     free(all);
 }
 
-/* A child in a session of its own; both numbers of processes are written to a file of the folder. */
+/* A child in a session of its own; both numbers of processes are written to a file of the folder.
+ */
 static void children(int rank, const char *folder) {
     char path[4096];
     pid_t child = fork();
@@ -97,7 +99,8 @@ int main(int argc, char **argv) {
     if (!strcmp(what, "kill")) MPI_Barrier(MPI_COMM_WORLD);
     if (!strcmp(what, "variables")) {
         char folder[4096];
-        printf("%d %s %s\n", rank, getenv("ONE") ? getenv("ONE") : "none", getcwd(folder, sizeof folder));
+        printf("%d %s %s\n", rank, getenv("ONE") ? getenv("ONE") : "none",
+               getcwd(folder, sizeof folder));
     }
     if (!strcmp(what, "away") && chdir("/")) MPI_Abort(MPI_COMM_WORLD, 10);
     if (!strcmp(what, "input") && rank == 0)

@@ -1,4 +1,5 @@
-/* Buffers that must not be what they are, in each collective; what has failed leaves nothing behind. */
+/* Buffers that must not be what they are, in each collective; what has failed leaves nothing
+ * behind. */
 #include "conformance.h"
 
 static int class_of(int code) {

@@ -1,4 +1,5 @@
-/* What ranks do to each other's memory, files and names, they do at their simulated times, not when their code happens to run. */
+/* What ranks do to each other's memory, files and names, they do at their simulated times, not when
+ * their code happens to run. */
 #include <unistd.h>
 
 #include "check.h"
@@ -16,7 +17,8 @@ static long counter(int word, long more)
     return got;
 }
 
-/* Three ranks take tasks from a counter: while one is at the first, which takes as long as ten others, two do the other eleven. */
+/* Three ranks take tasks from a counter: while one is at the first, which takes as long as ten
+ * others, two do the other eleven. */
 static void share_tasks(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -61,7 +63,8 @@ static void write_in_order(const char *name)
 {
     char line[] = {'0' + rank, 0}, *found = calloc(size + 1, 1);
     MPI_File file;
-    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &file);
     usleep(1000 * (size - rank));
     MPI_File_write_shared(file, line, 1, MPI_CHAR, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -72,7 +75,8 @@ static void write_in_order(const char *name)
     MPI_File_close(&file);
 }
 
-/* What comes while a rank computes is there when it looks after that, the first time, and is not to be withdrawn. */
+/* What comes while a rank computes is there when it looks after that, the first time, and is not to
+ * be withdrawn. */
 static void look_after_computing(void)
 {
     int value = 0, done = 0, number = 0;
@@ -127,7 +131,8 @@ static void find_name(void)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
-    MPI_Win_allocate(3 * sizeof *window, sizeof *window, MPI_INFO_NULL, MPI_COMM_WORLD, &window, &win);
+    MPI_Win_allocate(3 * sizeof *window, sizeof *window, MPI_INFO_NULL, MPI_COMM_WORLD, &window,
+                     &win);
     window[0] = window[1] = window[2] = 0;
     share_tasks();
     see_flags();

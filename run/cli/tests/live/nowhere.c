@@ -4,7 +4,8 @@
 int main(int argc, char **argv) {
     MPI_Comm others;
     MPI_Init(&argc, &argv);
-    MPI_Comm_spawn("./nowhere", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 1, MPI_COMM_WORLD, &others, MPI_ERRCODES_IGNORE);
+    MPI_Comm_spawn("./nowhere", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 1, MPI_COMM_WORLD, &others,
+                   MPI_ERRCODES_IGNORE);
     MPI_Finalize();
     return 0;
 }

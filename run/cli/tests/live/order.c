@@ -1,4 +1,5 @@
-/* Ranks take tickets, locks, flags and places of a shared file pointer from each other: what each got, and when all was over. */
+/* Ranks take tickets, locks, flags and places of a shared file pointer from each other: what each
+ * got, and when all was over. */
 #include "check.h"
 
 enum { TIMES = 8, WORDS = 4 };
@@ -23,7 +24,8 @@ static void take_tickets(long *got)
     MPI_Win_unlock_all(win);
 }
 
-/* The same by reading and writing under a lock, at one rank after the other; some only look at it. */
+/* The same by reading and writing under a lock, at one rank after the other; some only look at it.
+ */
 static void take_locks(long *got)
 {
     for (int time = 0; time < TIMES; time++) {
@@ -59,7 +61,8 @@ static void write_lines(const char *name, long *got)
     MPI_File file;
     char line = 'a' + rank;
     MPI_Offset length;
-    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &file);
     for (int time = 0; time < TIMES; time++)
         MPI_File_write_shared(file, &line, 1, MPI_CHAR, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -77,7 +80,8 @@ int main(int argc, char **argv)
     enum { KINDS = 4 };
     long got[KINDS][TIMES], *of_all = NULL;
     begin(&argc, &argv);
-    MPI_Win_allocate(WORDS * sizeof *window, sizeof *window, MPI_INFO_NULL, MPI_COMM_WORLD, &window, &win);
+    MPI_Win_allocate(WORDS * sizeof *window, sizeof *window, MPI_INFO_NULL, MPI_COMM_WORLD, &window,
+                     &win);
     for (int word = 0; word < WORDS; word++)
         window[word] = 0;
     MPI_Barrier(MPI_COMM_WORLD);

@@ -16,7 +16,8 @@ int main(int argc, char **argv) {
     cpu_set_t all, one, none, now;
     begin(&argc, &argv);
     int before = there(), first = 0;
-    CHECK(pthread_getaffinity_np(pthread_self(), sizeof all, &all) == 0 && CPU_COUNT(&all) == before);
+    CHECK(pthread_getaffinity_np(pthread_self(), sizeof all, &all) == 0
+          && CPU_COUNT(&all) == before);
     while (!CPU_ISSET(first, &all)) first++;
     CPU_ZERO(&none);
     CPU_ZERO(&one);

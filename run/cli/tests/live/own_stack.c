@@ -1,5 +1,5 @@
-/* A rank finds its stack, as garbage collectors look for it. With "small", no huge pages are given to it unasked; with "deep" and "above",
- * rank 1 leaves it: at its end, or above its top. */
+/* A rank finds its stack, as garbage collectors look for it. With "small", no huge pages are given
+ * to it unasked; with "deep" and "above", rank 1 leaves it: at its end, or above its top. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <string.h>
@@ -20,7 +20,8 @@ static int is_small(const char *byte) {
     int is_there = 0, is_without = 0;
     if (!maps) return 0;
     while (fgets(line, sizeof line, maps)) {
-        if (sscanf(line, "%lx-%lx ", &from, &to) == 2) is_there = from <= (unsigned long)byte && (unsigned long)byte < to;
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+            is_there = from <= (unsigned long)byte && (unsigned long)byte < to;
         if (is_there && !strncmp(line, "VmFlags:", 8)) is_without = strstr(line, " nh") != NULL;
     }
     fclose(maps);

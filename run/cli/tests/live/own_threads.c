@@ -1,4 +1,5 @@
-/* A thread of each rank's own, which it waits for before it lets other ranks run (joined), or afterwards. */
+/* A thread of each rank's own, which it waits for before it lets other ranks run (joined), or
+ * afterwards. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* How a rank rounds and what it has noted of exceptions is its own; one that ends at once, after all, ends alone. */
+/* How a rank rounds and what it has noted of exceptions is its own; one that ends at once, after
+ * all, ends alone. */
 #include "check.h"
 #include <fenv.h>
 #include <unistd.h>

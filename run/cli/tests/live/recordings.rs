@@ -49,8 +49,8 @@ fn live_and_replayed(name: &str, arguments: &str) -> [String; 2] {
 }
 
 /// A replay waits where `MPI_Request_get_status` tells that a request is done, which it does not
-/// complete. 100 000 bytes go by rendezvous: 3 us of overheads, 2.5 us, 599.994 us for the bytes and
-/// 100 ns of looks.
+/// complete. 100 000 bytes go by rendezvous: 3 us of overheads, 2.5 us, 599.994 us for the bytes
+/// and 100 ns of looks.
 #[test]
 fn looks_at_requests() {
     for arguments in

@@ -1,4 +1,5 @@
-/* Reductions: every predefined operation on every class of types, operations of the program, pairs, in place, and on parts. */
+/* Reductions: every predefined operation on every class of types, operations of the program, pairs,
+ * in place, and on parts. */
 #include "conformance.h"
 
 /* Of two operands 12 and 10, as any rank but the first and the first have them. */
@@ -160,7 +161,8 @@ static void of_the_program(void) {
 }
 
 static void parts(void) {
-    int *mine = malloc(sizeof(int) * (ranks + 1) * ranks), *counts = malloc(sizeof(int) * ranks), total = 0, mark = 0;
+    int *mine = malloc(sizeof(int) * (ranks + 1) * ranks), *counts = malloc(sizeof(int) * ranks),
+        total = 0, mark = 0;
     for (int i = 0; i < ranks; i++) {
         counts[i] = i + 1;
         if (i < rank)
@@ -189,7 +191,8 @@ static void parts(void) {
 static void in_place_and_later(void) {
     int values[2] = {rank, 2 * rank}, sum = ranks * (ranks - 1) / 2, other[2];
     MPI_Request requests[4];
-    MPI_Reduce(rank == ranks - 1 ? MPI_IN_PLACE : values, values, 2, MPI_INT, MPI_SUM, ranks - 1, WORLD);
+    MPI_Reduce(rank == ranks - 1 ? MPI_IN_PLACE : values, values, 2, MPI_INT, MPI_SUM, ranks - 1,
+               WORLD);
     CHECK(rank != ranks - 1 || (values[0] == sum && values[1] == 2 * sum));
     values[0] = rank, values[1] = -rank;
     MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_INT, MPI_MAX, WORLD);

@@ -1,4 +1,5 @@
-/* Each rank computes five times and exchanges a number with its neighbours after each; it looks whether the number has come. */
+/* Each rank computes five times and exchanges a number with its neighbours after each; it looks
+ * whether the number has come. */
 #include <mpi.h>
 
 static double work(double x) {
@@ -15,8 +16,8 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int step = 0; step < 4; step++) {
         value = work(value + rank);
-        MPI_Sendrecv(&value, 1, MPI_DOUBLE, (rank + 1) % ranks, 0, &other, 1, MPI_DOUBLE, (rank + ranks - 1) % ranks, 0,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&value, 1, MPI_DOUBLE, (rank + 1) % ranks, 0, &other, 1, MPI_DOUBLE,
+                     (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     MPI_Irecv(&other, 1, MPI_DOUBLE, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, &request);
     value = work(value);

@@ -1,4 +1,5 @@
-/* One-sided communication: datatypes at both sides, every operation, atomic ones, and what programs build of them. */
+/* One-sided communication: datatypes at both sides, every operation, atomic ones, and what programs
+ * build of them. */
 #include "conformance.h"
 
 enum { ROOM = 64 };
@@ -22,7 +23,8 @@ static void layouts(void) {
     int sender = (rank + ranks - 1) % ranks;
     for (int i = 0; i < 8; i++)
         CHECK(memory[8 + i] == 100 * sender + 2 + 8 * i);
-    CHECK(memory[46] == 100 * sender && memory[41] == 100 * sender + 1 && memory[42] == 100 * sender + 2 && memory[49] == 100 * sender + 3);
+    CHECK(memory[46] == 100 * sender && memory[41] == 100 * sender + 1
+          && memory[42] == 100 * sender + 2 && memory[49] == 100 * sender + 3);
     CHECK(memory[40] == -1 && memory[43] == -1);
     MPI_Win_fence(0, window);
     memset(got, 0, sizeof got);
@@ -42,7 +44,8 @@ static void layouts(void) {
     MPI_Win_fence(0, window);
     int sum = ranks * (ranks - 1) / 2;
     if (rank == 0)
-        CHECK(memory[3] == 1 + sum && memory[5] == 1 + 2 * sum && memory[7] == 1 + 3 * ranks && memory[9] == 1 + 4 * ranks && memory[4] == 1);
+        CHECK(memory[3] == 1 + sum && memory[5] == 1 + 2 * sum && memory[7] == 1 + 3 * ranks
+              && memory[9] == 1 + 4 * ranks && memory[4] == 1);
     MPI_Win_free(&window);
     MPI_Type_free(&column);
     MPI_Type_free(&gaps);
@@ -109,7 +112,8 @@ static void pairs(void) {
     MPI_Win_fence(0, window);
     MPI_Accumulate(mine, 2, MPI_DOUBLE_INT, 0, 0, 1, sparse, MPI_MAXLOC, window);
     MPI_Win_fence(0, window);
-    MPI_Get_accumulate(mine, 2, MPI_DOUBLE_INT, old, 2, MPI_DOUBLE_INT, 0, 1, 1, sparse, MPI_MINLOC, window);
+    MPI_Get_accumulate(mine, 2, MPI_DOUBLE_INT, old, 2, MPI_DOUBLE_INT, 0, 1, 1, sparse, MPI_MINLOC,
+                       window);
     MPI_Win_fence(0, window);
     if (rank == 0) {
         CHECK(memory[0].value == ranks - 1 && memory[0].index == ranks - 1);
@@ -166,7 +170,8 @@ static void atomics(void) {
     CHECK(read[0] == rank && read[1] == rank);
     MPI_Barrier(WORLD);
     MPI_Raccumulate(&one, 1, MPI_LONG, 0, 2, 1, MPI_LONG, MPI_SUM, window, &requests[0]);
-    MPI_Rget_accumulate(&one, 1, MPI_LONG, &old, 1, MPI_LONG, 0, 3, 1, MPI_LONG, MPI_SUM, window, &requests[1]);
+    MPI_Rget_accumulate(&one, 1, MPI_LONG, &old, 1, MPI_LONG, 0, 3, 1, MPI_LONG, MPI_SUM, window,
+                        &requests[1]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     MPI_Win_flush_all(window);
     MPI_Barrier(WORLD);
@@ -229,7 +234,8 @@ static void queue_lock(void) {
 
 struct element { int owner; MPI_Aint next; long value; };
 
-/* A list whose elements lie in memory that ranks attach while they run: each adds one at the end. */
+/* A list whose elements lie in memory that ranks attach while they run: each adds one at the end.
+ */
 static void list(void) {
     struct element *mine = malloc(sizeof *mine), *first = NULL;
     MPI_Win window;

@@ -1,4 +1,5 @@
-/* Ends of requests in which libraries differ from each other: here they are as the standard says. */
+/* Ends of requests in which libraries differ from each other: here they are as the standard says.
+ */
 #include "check.h"
 
 static int freed;
@@ -21,7 +22,8 @@ static int cancel(void *state, int complete) {
     return MPI_SUCCESS;
 }
 
-/* Freed before it is complete, a generalized request is there until the program says that it is (MPI 4.1, section 13.2). */
+/* Freed before it is complete, a generalized request is there until the program says that it is
+ * (MPI 4.1, section 13.2). */
 static void freed_early(void) {
     MPI_Request request, kept;
     MPI_Grequest_start(query, release, cancel, NULL, &request);

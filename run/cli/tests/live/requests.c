@@ -1,4 +1,5 @@
-/* Waiting and testing for any, some and all; probing, matched probing; generalised requests, and those that are freed before their end. */
+/* Waiting and testing for any, some and all; probing, matched probing; generalised requests, and
+ * those that are freed before their end. */
 #include "conformance.h"
 
 static void any_and_some(void) {
@@ -13,23 +14,27 @@ static void any_and_some(void) {
     MPI_Request requests[MOST];
     MPI_Status statuses[MOST], status;
     int values[MOST], indices[MOST], seen[MOST] = {0}, count, index, left = ranks - 1;
-    for (int i = 1; i < ranks; i++) MPI_Irecv(&values[i - 1], 1, MPI_INT, i, i, WORLD, &requests[i - 1]);
+    for (int i = 1; i < ranks; i++)
+        MPI_Irecv(&values[i - 1], 1, MPI_INT, i, i, WORLD, &requests[i - 1]);
     while (1) {
         MPI_Waitany(ranks - 1, requests, &index, &status);
         if (index == MPI_UNDEFINED) break;
-        CHECK(values[index] == index + 1 && status.MPI_SOURCE == index + 1 && status.MPI_TAG == index + 1);
+        CHECK(values[index] == index + 1 && status.MPI_SOURCE == index + 1
+              && status.MPI_TAG == index + 1);
         CHECK(requests[index] == MPI_REQUEST_NULL && !seen[index]++);
         left--;
     }
     CHECK(left == 0);
-    for (int i = 1; i < ranks; i++) MPI_Irecv(&values[i - 1], 1, MPI_INT, i, i, WORLD, &requests[i - 1]);
+    for (int i = 1; i < ranks; i++)
+        MPI_Irecv(&values[i - 1], 1, MPI_INT, i, i, WORLD, &requests[i - 1]);
     left = ranks - 1;
     while (1) {
         MPI_Waitsome(ranks - 1, requests, &count, indices, statuses);
         if (count == MPI_UNDEFINED) break;
         CHECK(count >= 1 && count <= left);
         for (int i = 0; i < count; i++) {
-            CHECK(values[indices[i]] == -indices[i] - 1 && statuses[i].MPI_SOURCE == indices[i] + 1);
+            CHECK(values[indices[i]] == -indices[i] - 1
+                  && statuses[i].MPI_SOURCE == indices[i] + 1);
         }
         left -= count;
     }
@@ -44,7 +49,8 @@ static void any_and_some(void) {
 }
 
 static void probing(void) {
-    int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks, flag = 0, count = -1, in[4] = {0};
+    int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks, flag = 0, count = -1,
+        in[4] = {0};
     int first[3] = {rank, 1, 2}, second[4] = {rank, 5, 6, 7};
     MPI_Request requests[3];
     MPI_Status status;
@@ -116,7 +122,8 @@ static void generalised(void) {
     MPI_Grequest_complete(request);
     MPI_Wait(&request, &status);
     MPI_Get_count(&status, MPI_INT, &count);
-    CHECK(count == 17 && status.MPI_SOURCE == 3 && queried == 1 && freed == 1 && request == MPI_REQUEST_NULL);
+    CHECK(count == 17 && status.MPI_SOURCE == 3 && queried == 1 && freed == 1
+          && request == MPI_REQUEST_NULL);
 }
 
 static void asked(void) {
@@ -137,13 +144,15 @@ static void asked(void) {
 
 /* What nobody waits for comes all the same. */
 static void given_up(void) {
-    int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks, value = rank, got = -1, later = -1;
+    int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks, value = rank, got = -1,
+        later = -1;
     MPI_Request request;
     MPI_Irecv(&got, 1, MPI_INT, from, 50, WORLD, &request);
     MPI_Request_free(&request);
     CHECK(request == MPI_REQUEST_NULL);
     MPI_Send(&value, 1, MPI_INT, to, 50, WORLD);
-    MPI_Sendrecv(&value, 1, MPI_INT, to, 51, &later, 1, MPI_INT, from, 51, WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&value, 1, MPI_INT, to, 51, &later, 1, MPI_INT, from, 51, WORLD,
+                 MPI_STATUS_IGNORE);
     CHECK(got == from && later == from);
 }
 

@@ -1,4 +1,5 @@
-/* A block that runs a hundred times, or as often as its argument allows; prints how often it ran. */
+/* A block that runs a hundred times, or as often as its argument allows; prints how often it ran.
+ */
 #include <heddle.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -89,7 +89,8 @@ static void found(void) {
     MPI_Issend(&value, 1, MPI_INT, next, 9, WORLD, &request);
     MPI_Probe(previous, 9, WORLD, MPI_STATUS_IGNORE);
     double before = MPI_Wtime();
-    MPI_Sendrecv(&value, 1, MPI_INT, previous, 10, &got, 1, MPI_INT, previous, 9, WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&value, 1, MPI_INT, previous, 10, &got, 1, MPI_INT, previous, 9, WORLD,
+                 MPI_STATUS_IGNORE);
     MPI_Recv(&back, 1, MPI_INT, next, 10, WORLD, MPI_STATUS_IGNORE);
     CHECK(got == previous && back == next);
     CHECK(MPI_Wtime() > before);
@@ -137,7 +138,8 @@ static void partitioned(void) {
         do MPI_Parrived(requests[1], 1, &arrived);
         while (!arrived);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-        for (int i = 0; i < 4; i++) CHECK(in[2 * i] == previous + 10 * i + round && in[2 * i + 1] == -in[2 * i]);
+        for (int i = 0; i < 4; i++)
+            CHECK(in[2 * i] == previous + 10 * i + round && in[2 * i + 1] == -in[2 * i]);
     }
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
@@ -156,7 +158,8 @@ static void cancelled(void) {
     MPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 0, WORLD);
     MPI_Recv(&value, 1, MPI_INT, MPI_PROC_NULL, 0, WORLD, &status);
     MPI_Get_count(&status, MPI_INT, &count);
-    CHECK(status.MPI_SOURCE == MPI_PROC_NULL && status.MPI_TAG == MPI_ANY_TAG && count == 0 && value == 3);
+    CHECK(status.MPI_SOURCE == MPI_PROC_NULL && status.MPI_TAG == MPI_ANY_TAG && count == 0
+          && value == 3);
     int both = rank;
     MPI_Sendrecv_replace(&both, 1, MPI_INT, next, 20, previous, 20, WORLD, &status);
     CHECK(both == previous && status.MPI_SOURCE == previous);

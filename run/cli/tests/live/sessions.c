@@ -1,5 +1,5 @@
-/* What communicators take from the session whose groups they are made of (MPI 4.1, sections 3.6 and 11.3), and what copies take from
- * their originals (section 7.4.2). */
+/* What communicators take from the session whose groups they are made of (MPI 4.1, sections 3.6 and
+ * 11.3), and what copies take from their originals (section 7.4.2). */
 #include "conformance.h"
 
 enum { ROOM = 4 * (sizeof(int) + MPI_BSEND_OVERHEAD) };
@@ -34,7 +34,8 @@ static void buffered(MPI_Comm comm, int line) {
     MPI_Session_flush_buffer(session);
     MPI_Session_detach_buffer(session, &back, &size);
     if (without != MPI_ERR_BUFFER || with || got != 1 || back != buffer || size != ROOM)
-        printf("line %d: rank %d of %d: %d %d %d %d\n", line, rank, ranks, without, with, got, size);
+        printf("line %d: rank %d of %d: %d %d %d %d\n", line, rank, ranks, without, with, got,
+               size);
     MPI_Comm_free(&comm);
 }
 
@@ -94,21 +95,24 @@ static void bridges(void) {
     int range[2][1][3] = {{{0, half - 1, 1}}, {{half, ranks - 1, 1}}};
     MPI_Group_range_incl(everybody, 1, range[high], &mine);
     MPI_Group_range_incl(everybody, 1, range[!high], &theirs);
-    MPI_Intercomm_create_from_groups(mine, 0, theirs, 0, "bridge", MPI_INFO_NULL, MPI_ERRORS_RETURN, &bridge);
+    MPI_Intercomm_create_from_groups(mine, 0, theirs, 0, "bridge", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                     &bridge);
     MPI_Intercomm_merge(bridge, high, &all);
     buffered(all, __LINE__);
     MPI_Group_free(&mine);
     MPI_Group_free(&theirs);
     MPI_Comm_group(bridge, &mine);
     MPI_Comm_remote_group(bridge, &theirs);
-    MPI_Intercomm_create_from_groups(mine, 0, theirs, 0, "again", MPI_INFO_NULL, MPI_ERRORS_RETURN, &all);
+    MPI_Intercomm_create_from_groups(mine, 0, theirs, 0, "again", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                     &all);
     buffered(all, __LINE__);
     buffered(bridge, __LINE__);
     MPI_Group_free(&mine);
     MPI_Group_free(&theirs);
 }
 
-/* What is attached nearer comes first, and nothing else is touched: a communicator's own, the session's, the process's. */
+/* What is attached nearer comes first, and nothing else is touched: a communicator's own, the
+ * session's, the process's. */
 static void nearest(void) {
     static char own[ROOM], large[ROOM];
     MPI_Comm comm = of(everybody, "nearest"), world;
@@ -132,7 +136,8 @@ static void nearest(void) {
     MPI_Comm_free(&comm);
 }
 
-/* A session's buffer goes with it, whether or not it was detached: the next session, which may have the same handle, has none. */
+/* A session's buffer goes with it, whether or not it was detached: the next session, which may have
+ * the same handle, has none. */
 static void ends(void) {
     static char buffer[ROOM];
     MPI_Session other;

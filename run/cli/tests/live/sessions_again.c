@@ -1,4 +1,5 @@
-/* What is known of the start, sessions that begin when none is open, and MPI_Init after them (MPI 4.1, section 11). */
+/* What is known of the start, sessions that begin when none is open, and MPI_Init after them (MPI
+ * 4.1, section 11). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Messages and collectives of sizes only: there are no buffers. Prints what messages say of themselves, and simulated time. */
+/* Messages and collectives of sizes only: there are no buffers. Prints what messages say of
+ * themselves, and simulated time. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -10,8 +11,8 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MPI_Sendrecv(NULL, 1 << 20, MPI_DOUBLE, (rank + 1) % ranks, 3, NULL, 1 << 20, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG,
-                 MPI_COMM_WORLD, &status);
+    MPI_Sendrecv(NULL, 1 << 20, MPI_DOUBLE, (rank + 1) % ranks, 3, NULL, 1 << 20, MPI_DOUBLE,
+                 MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
     MPI_Get_count(&status, MPI_DOUBLE, &count);
     MPI_Irecv(NULL, 5000, MPI_INT, (rank + 1) % ranks, 4, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(NULL, 5000, MPI_INT, (rank + ranks - 1) % ranks, 4, MPI_COMM_WORLD, &requests[1]);
@@ -25,7 +26,8 @@ int main(int argc, char **argv) {
     MPI_Alltoall(NULL, 1000, MPI_FLOAT, NULL, 1000, MPI_FLOAT, MPI_COMM_WORLD);
     MPI_Gather(NULL, 10, MPI_INT, NULL, 10, MPI_INT, 1, MPI_COMM_WORLD);
     MPI_Bcast(&kept, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    printf("%d %d %d %d %d\n", status.MPI_SOURCE == (rank + ranks - 1) % ranks, status.MPI_TAG, count, members, kept);
+    printf("%d %d %d %d %d\n", status.MPI_SOURCE == (rank + ranks - 1) % ranks, status.MPI_TAG,
+           count, members, kept);
     MPI_Comm_free(&half);
     MPI_Finalize();
     return 0;

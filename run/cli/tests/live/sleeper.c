@@ -1,4 +1,5 @@
-/* The clocks of the system in a program that only it can see MPI in: a second of sleep up to a time, in its first thread and in another, in nanoseconds. */
+/* The clocks of the system in a program that only it can see MPI in: a second of sleep up to a
+ * time, in its first thread and in another, in nanoseconds. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>

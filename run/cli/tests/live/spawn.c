@@ -1,4 +1,5 @@
-/* Processes that the program starts (MPI 4.1, chapter 11): the program starts itself, with words that say what to do. */
+/* Processes that the program starts (MPI 4.1, chapter 11): the program starts itself, with words
+ * that say what to do. */
 #include <unistd.h>
 
 #include "conformance.h"
@@ -23,7 +24,8 @@ static int attribute(int keyval) {
     return flag ? *value : -1;
 }
 
-/* All of one world and its children: messages, collectives in both directions, and both groups merged. */
+/* All of one world and its children: messages, collectives in both directions, and both groups
+ * merged. */
 static void talk(MPI_Comm between, int is_parent, int high) {
     int mine, peers = remote_size(between), number = -1, sum = -1, flag;
     MPI_Comm_rank(between, &mine);
@@ -44,7 +46,8 @@ static void talk(MPI_Comm between, int is_parent, int high) {
     MPI_Bcast(&number, 1, MPI_INT, !is_parent ? 0 : mine == 0 ? MPI_ROOT : MPI_PROC_NULL, between);
     CHECK(number == 40);
     number = mine + 1;
-    MPI_Reduce(&number, &sum, 1, MPI_INT, MPI_SUM, !is_parent ? 0 : mine == 0 ? MPI_ROOT : MPI_PROC_NULL, between);
+    MPI_Reduce(&number, &sum, 1, MPI_INT, MPI_SUM,
+               !is_parent ? 0 : mine == 0 ? MPI_ROOT : MPI_PROC_NULL, between);
     CHECK(!is_parent || mine != 0 || sum == peers * (peers + 1) / 2);
     MPI_Comm all;
     MPI_Intercomm_merge(between, high, &all);
@@ -69,8 +72,8 @@ static void together(char *program) {
     MPI_Comm children = MPI_COMM_NULL;
     /* What only the root says counts. */
     int leads = rank == ranks - 1;
-    MPI_Comm_spawn(leads ? program : NULL, leads ? words : NULL, leads ? 2 : -1, MPI_INFO_NULL, ranks - 1, WORLD,
-                   &children, codes);
+    MPI_Comm_spawn(leads ? program : NULL, leads ? words : NULL, leads ? 2 : -1, MPI_INFO_NULL,
+                   ranks - 1, WORLD, &children, codes);
     /* Open MPI tells the root only. */
     CHECK(!leads || (codes[0] == MPI_SUCCESS && codes[1] == MPI_SUCCESS));
     CHECK(comm_size(children) == ranks && remote_size(children) == 2);
@@ -80,7 +83,8 @@ static void together(char *program) {
 }
 
 static void child(int argc, char **argv) {
-    CHECK(argc == 5 && !strcmp(argv[2], "two words") && !strcmp(argv[3], "") && !strcmp(argv[4], "--n=3"));
+    CHECK(argc == 5 && !strcmp(argv[2], "two words") && !strcmp(argv[3], "")
+          && !strcmp(argv[4], "--n=3"));
     CHECK(ranks == 2 && attribute(MPI_APPNUM) == 0);
     talk(parent, 0, 1);
 }
@@ -136,7 +140,8 @@ static void part(int argc, char **argv) {
     talk(parent, 0, 0);
 }
 
-/* Children of different ranks meet: the bridge between two worlds is made by the parents' names of ports. */
+/* Children of different ranks meet: the bridge between two worlds is made by the parents' names of
+ * ports. */
 static void strangers(char *program) {
     char port[MPI_MAX_PORT_NAME] = "";
     char *opens[] = {"opens", NULL}, *comes[] = {"comes", NULL};

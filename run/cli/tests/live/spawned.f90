@@ -1,4 +1,5 @@
-! A program that starts itself: each child prints its arguments. Each line that the parent prints is a failure.
+! A program that starts itself: each child prints its arguments. Each line that the parent prints is
+! a failure.
 program spawned
   use mpi_f08
   implicit none
@@ -23,7 +24,8 @@ program spawned
     arguments = [character(len=12) :: 'one two', '-x', ' ']
     call MPI_Comm_spawn(me, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, child, codes)
     call MPI_Comm_disconnect(child)
-    call MPI_Comm_spawn(me, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, child, MPI_ERRCODES_IGNORE)
+    call MPI_Comm_spawn(me, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, child, &
+                        MPI_ERRCODES_IGNORE)
     call MPI_Comm_disconnect(child)
     programs = me
     counts = [1, 2]
@@ -34,10 +36,12 @@ program spawned
     call MPI_Comm_spawn_multiple(2, programs, all, counts, infos, 0, MPI_COMM_WORLD, child, codes)
     if (any(codes /= MPI_SUCCESS)) print *, 'codes', codes
     call MPI_Comm_disconnect(child)
-    call MPI_Comm_spawn_multiple(2, programs, MPI_ARGVS_NULL, counts, infos, 0, MPI_COMM_WORLD, child, MPI_ERRCODES_IGNORE)
+    call MPI_Comm_spawn_multiple(2, programs, MPI_ARGVS_NULL, counts, infos, 0, MPI_COMM_WORLD, &
+                                 child, MPI_ERRCODES_IGNORE)
     call MPI_Comm_disconnect(child)
     call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
-    call MPI_Comm_spawn('no-such-program', MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, child, codes(1:1))
+    call MPI_Comm_spawn('no-such-program', MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &
+                        child, codes(1:1))
     if (codes(1) /= MPI_ERR_SPAWN) print *, 'code', codes(1)
   end if
   call MPI_Finalize()

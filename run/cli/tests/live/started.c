@@ -2,7 +2,8 @@
 #include "conformance.h"
 
 static void many(void) {
-    int sum = -1, last = ranks - 1, value = rank == last ? 9 : 0, all[32], mine = -1, prefix = -1, parts[32], out[32];
+    int sum = -1, last = ranks - 1, value = rank == last ? 9 : 0, all[32], mine = -1, prefix = -1,
+        parts[32], out[32];
     MPI_Request requests[7];
     for (int i = 0; i < ranks; i++) out[i] = 100 * rank + i;
     MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, WORLD, &requests[0]);
@@ -14,8 +15,8 @@ static void many(void) {
     MPI_Ibarrier(WORLD, &requests[6]);
     /* Messages pass between, with any tag. */
     int got = -1;
-    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &got, 1, MPI_INT, MPI_ANY_SOURCE,
+                 MPI_ANY_TAG, WORLD, MPI_STATUS_IGNORE);
     CHECK(got == (rank + ranks - 1) % ranks);
     /* Completed in another order than started, and not the same on all ranks. */
     for (int i = 0; i < 7; i++) MPI_Wait(&requests[(i * 3 + rank) % 7], MPI_STATUS_IGNORE);
@@ -64,8 +65,8 @@ static void empty(void) {
     CHECK(all[0] == 5);
     MPI_Gatherv(&value, rank == 0, MPI_INT, all, counts, at, MPI_INT, ranks - 1, WORLD);
     MPI_Send(NULL, 0, MPI_INT, MPI_PROC_NULL, 0, WORLD);
-    MPI_Sendrecv(NULL, 0, MPI_INT, (rank + 1) % ranks, 3, NULL, 0, MPI_INT, (rank + ranks - 1) % ranks, 3, WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(NULL, 0, MPI_INT, (rank + 1) % ranks, 3, NULL, 0, MPI_INT,
+                 (rank + ranks - 1) % ranks, 3, WORLD, MPI_STATUS_IGNORE);
 }
 
 int main(int argc, char **argv) {

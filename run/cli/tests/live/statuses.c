@@ -1,4 +1,5 @@
-/* What calls leave in statuses and requests: several at once, null and inactive ones, errors in one of many, nobody as a peer. */
+/* What calls leave in statuses and requests: several at once, null and inactive ones, errors in one
+ * of many, nobody as a peer. */
 #include "conformance.h"
 
 static int class_of(int code) {
@@ -11,7 +12,8 @@ static int is_empty(const MPI_Status *status) {
     int count = -1, cancelled = 1;
     MPI_Get_count(status, MPI_INT, &count);
     MPI_Test_cancelled(status, &cancelled);
-    return status->MPI_SOURCE == MPI_ANY_SOURCE && status->MPI_TAG == MPI_ANY_TAG && count == 0 && !cancelled;
+    return status->MPI_SOURCE == MPI_ANY_SOURCE && status->MPI_TAG == MPI_ANY_TAG && count == 0
+        && !cancelled;
 }
 
 static int is_nobodys(const MPI_Status *status) {
@@ -65,7 +67,8 @@ static void of_nobody(void) {
     MPI_Recv(&value, 1, MPI_INT, MPI_PROC_NULL, 5, WORLD, &status);
     CHECK(is_nobodys(&status) && value == 3);
     MPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 5, WORLD);
-    MPI_Sendrecv(&value, 1, MPI_INT, MPI_PROC_NULL, 0, &value, 1, MPI_INT, MPI_PROC_NULL, 0, WORLD, &status);
+    MPI_Sendrecv(&value, 1, MPI_INT, MPI_PROC_NULL, 0, &value, 1, MPI_INT, MPI_PROC_NULL, 0, WORLD,
+                 &status);
     CHECK(is_nobodys(&status));
     MPI_Probe(MPI_PROC_NULL, 1, WORLD, &status);
     CHECK(is_nobodys(&status));
@@ -82,7 +85,8 @@ static void of_nobody(void) {
 
 static void several(void) {
     enum { MANY = 6 };
-    int out[MANY], in[MANY], to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks, left = MANY, number, indices[MANY], seen = 0, flag;
+    int out[MANY], in[MANY], to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks,
+        left = MANY, number, indices[MANY], seen = 0, flag;
     MPI_Request sends[MANY], receives[MANY];
     MPI_Status statuses[MANY], status;
     for (int i = 0; i < MANY; i++) {
@@ -97,7 +101,8 @@ static void several(void) {
         MPI_Waitsome(MANY, receives, &number, indices, statuses);
         CHECK(number >= 1 && number <= left);
         for (int i = 0; i < number; i++) {
-            CHECK(receives[indices[i]] == MPI_REQUEST_NULL && in[indices[i]] == 10 * from + indices[i]);
+            CHECK(receives[indices[i]] == MPI_REQUEST_NULL
+                  && in[indices[i]] == 10 * from + indices[i]);
             CHECK(statuses[i].MPI_SOURCE == from && statuses[i].MPI_TAG == indices[i]);
             seen |= 1 << indices[i];
         }
@@ -205,7 +210,8 @@ static void withdrawn(void) {
     MPI_Test_cancelled(&status, &flag);
     CHECK(!flag && value == 1);
     MPI_Request_free(&request);
-    /* A send that is to be withdrawn ends, one way or the other; if it was not withdrawn, the message comes. */
+    /* A send that is to be withdrawn ends, one way or the other; if it was not withdrawn, the
+     * message comes. */
     value = 0;
     MPI_Isend(&one, 1, MPI_INT, rank, 79, WORLD, &request);
     MPI_Cancel(&request);
@@ -214,7 +220,8 @@ static void withdrawn(void) {
     if (!flag)
         MPI_Recv(&value, 1, MPI_INT, rank, 79, WORLD, MPI_STATUS_IGNORE);
     CHECK(value == !flag);
-    /* A synchronous one, if it was not withdrawn, is complete once it is received, and not before. */
+    /* A synchronous one, if it was not withdrawn, is complete once it is received, and not before.
+     */
     MPI_Issend(&one, 1, MPI_INT, rank, 80, WORLD, &request);
     MPI_Cancel(&request);
     int done = 0;

@@ -19,7 +19,8 @@ int main(int argc, char **argv) {
         MPI_Send(&value, 1, MPI_INT, 1, 4, MPI_COMM_WORLD);
         MPI_Wait(requests, &status);
         MPI_Ssend(&value, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
-        /* Of one that is cancelled the wait ends, received or not; it has begun, and the message is not withdrawn. */
+        /* Of one that is cancelled the wait ends, received or not; it has begun, and the message is
+         * not withdrawn. */
         MPI_Issend(&value, 1, MPI_INT, 1, 6, MPI_COMM_WORLD, requests);
         MPI_Recv(got, 1, MPI_INT, 1, 8, MPI_COMM_WORLD, &status);
         MPI_Cancel(requests);

@@ -191,7 +191,8 @@ static void *matches(void *sum) {
 static void matched_probes(void) {
     pthread_t threads[LOOKS];
     int sums[LOOKS] = {0}, all = 0, next = (rank + 1) % ranks, messages = LOOKS * ROUNDS;
-    /* So that most are in MPI_Mprobe when the messages come; what is checked does not depend on it. */
+    /* So that most are in MPI_Mprobe when the messages come; what is checked does not depend on it.
+     */
     struct timespec pause = {0, 2000000};
     for (int i = 0; i < LOOKS; i++)
         pthread_create(&threads[i], NULL, matches, &sums[i]);
@@ -209,10 +210,12 @@ static void matched_probes(void) {
 
 enum { HANDS = 3, TURNS = 200, TOKEN = 31 };
 
-static pthread_cond_t turns[HANDS] = {PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
+static pthread_cond_t turns[HANDS] = {PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER,
+                                      PTHREAD_COND_INITIALIZER};
 static int turn;
 
-/* Wakes the next thread and falls asleep itself, so that never all of them sleep; the one with the last turn sends. */
+/* Wakes the next thread and falls asleep itself, so that never all of them sleep; the one with the
+ * last turn sends. */
 static void *hands_on(void *argument) {
     int hand = *(int *)argument;
     for (int mine = hand; mine < TURNS; mine += HANDS) {
@@ -238,7 +241,8 @@ static void token(void) {
             hands[i] = i;
             pthread_create(&threads[i], NULL, hands_on, &hands[i]);
         }
-        MPI_Recv(&got, 1, MPI_INT, (rank + ranks - 1) % ranks, TOKEN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(&got, 1, MPI_INT, (rank + ranks - 1) % ranks, TOKEN, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
         CHECK(got == TURNS - 1);
         for (int i = 0; i < HANDS; i++)
             pthread_join(threads[i], NULL);
@@ -265,7 +269,8 @@ static void *locks(void *argument) {
 static void of_windows(void) {
     pthread_t threads[THREADS];
     int targets[THREADS], number = ranks < THREADS ? ranks : THREADS, *counter;
-    MPI_Win_allocate(sizeof *counter, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &window);
+    MPI_Win_allocate(sizeof *counter, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter,
+                     &window);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < number; i++) {
         targets[i] = i;

@@ -1,5 +1,6 @@
-/* Whether the first two ranks run at the same time: each says in a file of the folder of its argument that it does, and looks for two seconds
- * whether the other has said so. Prints how many found the other. */
+/* Whether the first two ranks run at the same time: each says in a file of the folder of its
+ * argument that it does, and looks for two seconds whether the other has said so. Prints how many
+ * found the other. */
 #include <mpi.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -15,7 +16,8 @@ int main(int argc, char **argv) {
     snprintf(other, sizeof other, "%s/%d", argv[1], 1 - rank);
     MPI_Barrier(MPI_COMM_WORLD);
     fclose(fopen(mine, "w"));
-    for (time_t start = time(NULL); !found && time(NULL) < start + 2;) found = stat(other, &ignored) == 0;
+    for (time_t start = time(NULL); !found && time(NULL) < start + 2;)
+        found = stat(other, &ignored) == 0;
     MPI_Allreduce(&found, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     remove(mine);
     if (rank == 0) printf("%d\n", all);

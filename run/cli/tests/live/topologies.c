@@ -2,7 +2,8 @@
 #include "conformance.h"
 
 static void cartesian(void) {
-    int dims[2] = {0, 0}, periods[2] = {1, 0}, at[2], got_dims[2], got_periods[2], place, from, to, kind, count;
+    int dims[2] = {0, 0}, periods[2] = {1, 0}, at[2], got_dims[2], got_periods[2], place, from, to,
+        kind, count;
     MPI_Comm grid, row;
     MPI_Dims_create(ranks, 2, dims);
     CHECK(dims[0] * dims[1] == ranks && dims[0] >= dims[1]);
@@ -46,11 +47,13 @@ static void cartesian(void) {
 
 /* Each rank sends to the next one, and rank 0 to itself besides. */
 static void distributed(void) {
-    int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks, count = rank ? 1 : 2, in, out, weighted;
-    int sources[2] = {previous, 0}, targets[2] = {next, 0}, got[2] = {-1, -1}, mine[2] = {rank, rank + 50};
+    int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks, count = rank ? 1 : 2, in,
+        out, weighted;
+    int sources[2] = {previous, 0}, targets[2] = {next, 0}, got[2] = {-1, -1},
+        mine[2] = {rank, rank + 50};
     MPI_Comm graph;
-    MPI_Dist_graph_create_adjacent(WORLD, count, sources, MPI_UNWEIGHTED, count, targets, MPI_UNWEIGHTED,
-                                   MPI_INFO_NULL, 0, &graph);
+    MPI_Dist_graph_create_adjacent(WORLD, count, sources, MPI_UNWEIGHTED, count, targets,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
     MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
     CHECK(in == count && out == count && !weighted);
     MPI_Neighbor_alltoall(mine, 1, MPI_INT, got, 1, MPI_INT, graph);
@@ -61,7 +64,8 @@ static void distributed(void) {
     if (ranks > 1) {
         /* Counts differ: two values along the ring, one to itself. */
         int whole[3] = {rank + 7, rank, rank + 1};
-        MPI_Ineighbor_alltoallv(whole, counts, at, MPI_INT, all, counts, at, MPI_INT, graph, &request);
+        MPI_Ineighbor_alltoallv(whole, counts, at, MPI_INT, all, counts, at, MPI_INT, graph,
+                                &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         CHECK(all[1] == previous && all[2] == previous + 1 && all[0] == (rank ? -1 : 7));
     }
@@ -69,8 +73,10 @@ static void distributed(void) {
     /* Rank 0 says the whole ring, with weights. */
     int *nodes = malloc(3 * ranks * sizeof(int)), *degrees = nodes + ranks, *ends = degrees + ranks;
     int weights[32], got_source[1], got_weight[1], got_target[1], out_weight[1];
-    for (int i = 0; i < ranks; i++) nodes[i] = i, degrees[i] = 1, ends[i] = (i + 1) % ranks, weights[i] = 5 + i;
-    MPI_Dist_graph_create(WORLD, rank ? 0 : ranks, nodes, degrees, ends, weights, MPI_INFO_NULL, 0, &graph);
+    for (int i = 0; i < ranks; i++)
+        nodes[i] = i, degrees[i] = 1, ends[i] = (i + 1) % ranks, weights[i] = 5 + i;
+    MPI_Dist_graph_create(WORLD, rank ? 0 : ranks, nodes, degrees, ends, weights, MPI_INFO_NULL, 0,
+                          &graph);
     MPI_Dist_graph_neighbors(graph, 1, got_source, got_weight, 1, got_target, out_weight);
     CHECK(got_source[0] == previous && got_weight[0] == 5 + previous);
     CHECK(got_target[0] == next && out_weight[0] == 5 + rank);
@@ -83,7 +89,8 @@ static void star(void) {
     int index[32], edges[64], count, found[32], all[32];
     MPI_Comm graph;
     index[0] = ranks - 1;
-    for (int i = 1; i < ranks; i++) index[i] = index[i - 1] + 1, edges[i - 1] = i, edges[ranks - 2 + i] = 0;
+    for (int i = 1; i < ranks; i++)
+        index[i] = index[i - 1] + 1, edges[i - 1] = i, edges[ranks - 2 + i] = 0;
     MPI_Graph_create(WORLD, ranks, index, edges, 0, &graph);
     MPI_Graph_neighbors_count(graph, rank, &count);
     CHECK(count == (rank ? 1 : ranks - 1));

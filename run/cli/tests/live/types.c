@@ -30,7 +30,8 @@ static void vectors(void) {
     /* The other way: plain integers become a column. */
     memset(matrix, 0, sizeof matrix);
     for (int i = 0; i < 4; i++) got[i] = rank + i;
-    MPI_Sendrecv(got, 4, MPI_INT, next, 2, &matrix[0][3], 1, resized, previous, 2, WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(got, 4, MPI_INT, next, 2, &matrix[0][3], 1, resized, previous, 2, WORLD,
+                 MPI_STATUS_IGNORE);
     for (int i = 0; i < 20; i++) CHECK(matrix[i / 5][i % 5] == (i % 5 == 3 ? previous + i / 5 : 0));
     MPI_Type_free(&resized);
     CHECK(resized == MPI_DATATYPE_NULL);
@@ -39,7 +40,8 @@ static void vectors(void) {
 static void structures(void) {
     struct mixed { char letter; double number; int pair[2]; } out[3], in[3];
     int lengths[3] = {1, 1, 2}, size, elements;
-    MPI_Aint at[3] = {offsetof(struct mixed, letter), offsetof(struct mixed, number), offsetof(struct mixed, pair)};
+    MPI_Aint at[3] = {offsetof(struct mixed, letter), offsetof(struct mixed, number),
+                      offsetof(struct mixed, pair)};
     MPI_Datatype kinds[3] = {MPI_CHAR, MPI_DOUBLE, MPI_INT}, plain, type;
     MPI_Type_create_struct(3, lengths, at, kinds, &plain);
     MPI_Type_create_resized(plain, 0, sizeof(struct mixed), &type);
@@ -51,7 +53,8 @@ static void structures(void) {
     MPI_Status status;
     MPI_Sendrecv(out, 2, type, next, 3, in, 3, type, previous, 3, WORLD, &status);
     for (int i = 0; i < 2; i++) {
-        CHECK(in[i].letter == 'a' + i && in[i].number == previous + i / 4.0 && in[i].pair[1] == previous);
+        CHECK(in[i].letter == 'a' + i && in[i].number == previous + i / 4.0
+              && in[i].pair[1] == previous);
     }
     CHECK(in[2].letter == 0);
     MPI_Get_count(&status, type, &size);
@@ -73,7 +76,8 @@ static void indexed_and_arrays(void) {
     MPI_Type_free(&type);
     int sizes[2] = {4, 6}, parts[2] = {2, 3}, starts[2] = {1, 2};
     for (int fortran = 0; fortran < 2; fortran++) {
-        MPI_Type_create_subarray(2, sizes, parts, starts, fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C, MPI_INT, &type);
+        MPI_Type_create_subarray(2, sizes, parts, starts, fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C,
+                                 MPI_INT, &type);
         MPI_Type_commit(&type);
         to_integers(data, 1, type, got, 6);
         for (int i = 0; i < 6; i++) {
@@ -91,13 +95,15 @@ static void packing(void) {
     MPI_Pack(numbers, 2, MPI_INT, buffer, sizeof buffer, &position, WORLD);
     MPI_Pack(&number, 1, MPI_DOUBLE, buffer, sizeof buffer, &position, WORLD);
     MPI_Pack("hello", 6, MPI_CHAR, buffer, sizeof buffer, &position, WORLD);
-    MPI_Sendrecv_replace(buffer, position, MPI_PACKED, next, 4, previous, 4, WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv_replace(buffer, position, MPI_PACKED, next, 4, previous, 4, WORLD,
+                         MPI_STATUS_IGNORE);
     size = position;
     position = 0;
     MPI_Unpack(buffer, size, &position, numbers, 2, MPI_INT, WORLD);
     MPI_Unpack(buffer, size, &position, &number, 1, MPI_DOUBLE, WORLD);
     MPI_Unpack(buffer, size, &position, text, 6, MPI_CHAR, WORLD);
-    CHECK(position == size && numbers[0] == previous && number == previous / 2.0 && !strcmp(text, "hello"));
+    CHECK(position == size && numbers[0] == previous && number == previous / 2.0
+          && !strcmp(text, "hello"));
     /* External data is big-endian. */
     MPI_Aint place = 0;
     int value = 0x01020304;

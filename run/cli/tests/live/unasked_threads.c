@@ -1,4 +1,5 @@
-/* Two threads in MPI at once, in communicators of their own, though the program has said that only one calls. */
+/* Two threads in MPI at once, in communicators of their own, though the program has said that only
+ * one calls. */
 #include "conformance.h"
 #include <pthread.h>
 

@@ -1,4 +1,5 @@
-/* Says a variable, whether the library preloaded.c is there and counts, and the sum of the ranks. */
+/* Says a variable, whether the library preloaded.c is there and counts, and the sum of the ranks.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

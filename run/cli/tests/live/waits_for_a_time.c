@@ -1,4 +1,5 @@
-/* Ranks wait for a time of MPI_Wtime by nothing but looking at it; looks that are few cost all the same. */
+/* Ranks wait for a time of MPI_Wtime by nothing but looking at it; looks that are few cost all the
+ * same. */
 #include "check.h"
 
 int main(int argc, char **argv) {

@@ -1,4 +1,5 @@
-/* Windows over variables of the program (MPI 4.1, sections 12.2.1 and 12.2.4): each rank reaches those of the others, not its own. */
+/* Windows over variables of the program (MPI 4.1, sections 12.2.1 and 12.2.4): each rank reaches
+ * those of the others, not its own. */
 #include "conformance.h"
 
 enum { LENGTH = 16 };
@@ -21,7 +22,8 @@ static void fenced(void) {
     for (int i = 0; i < LENGTH; i++) CHECK(in[i] == 100 * next + i);
     MPI_Put(out, LENGTH / 2, MPI_INT, next, LENGTH / 2, LENGTH / 2, MPI_INT, window);
     MPI_Win_fence(0, window);
-    for (int i = 0; i < LENGTH; i++) CHECK(data[i] == (i < LENGTH / 2 ? 100 * rank + i : 1000 * from + i - LENGTH / 2));
+    for (int i = 0; i < LENGTH; i++)
+        CHECK(data[i] == (i < LENGTH / 2 ? 100 * rank + i : 1000 * from + i - LENGTH / 2));
     MPI_Win_free(&window);
 }
 

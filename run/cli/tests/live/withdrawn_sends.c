@@ -1,4 +1,5 @@
-/* Sends that are cancelled at once are withdrawn, whatever their mode; a send that has left is not. */
+/* Sends that are cancelled at once are withdrawn, whatever their mode; a send that has left is not.
+ */
 #include "check.h"
 
 #include <string.h>

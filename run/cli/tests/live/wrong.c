@@ -9,7 +9,8 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "early")) MPI_Barrier(MPI_COMM_WORLD);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (!strcmp(argv[1], "alone")) MPI_Recv(data, 2, MPI_INT, rank, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!strcmp(argv[1], "alone"))
+        MPI_Recv(data, 2, MPI_INT, rank, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (!strcmp(argv[1], "short")) MPI_Bcast(data, rank == 0 ? 4 : 2, MPI_INT, 0, MPI_COMM_WORLD);
     if (!strcmp(argv[1], "root")) MPI_Bcast(data, 4, MPI_INT, rank == 2, MPI_COMM_WORLD);
     if (!strcmp(argv[1], "counts"))
@@ -29,22 +30,27 @@ int main(int argc, char **argv) {
     }
     if (!strcmp(argv[1], "many")) {
         MPI_Request requests[30];
-        for (int i = 0; i < 30; i++) MPI_Irecv(data, 1, MPI_INT, (rank + 2) % 3, i + 1, MPI_COMM_WORLD, &requests[i]);
+        for (int i = 0; i < 30; i++)
+            MPI_Irecv(data, 1, MPI_INT, (rank + 2) % 3, i + 1, MPI_COMM_WORLD, &requests[i]);
         MPI_Waitall(30, requests, MPI_STATUSES_IGNORE);
     }
     if (rank == 1) {
         double reals[2];
         printf("why");
-        if (!strcmp(argv[1], "kind")) MPI_Recv(reals, 2, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (!strcmp(argv[1], "kind"))
+            MPI_Recv(reals, 2, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (!strcmp(argv[1], "kind")) MPI_Barrier(MPI_COMM_WORLD);
-        if (!strcmp(argv[1], "mixed")) MPI_Allreduce(data, data + 1, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        if (!strcmp(argv[1], "mixed"))
+            MPI_Allreduce(data, data + 1, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         if (!strcmp(argv[1], "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
         if (!strcmp(argv[1], "minus")) MPI_Abort(MPI_COMM_WORLD, -1);
         if (!strcmp(argv[1], "zero")) MPI_Abort(MPI_COMM_WORLD, 0);
         if (!strcmp(argv[1], "exit")) exit(0);
         if (!strcmp(argv[1], "crash")) *(volatile int *)8 = 0;
-        if (!strcmp(argv[1], "long")) MPI_Recv(data, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (!strcmp(argv[1], "wait")) MPI_Recv(data, 2, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (!strcmp(argv[1], "long"))
+            MPI_Recv(data, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (!strcmp(argv[1], "wait"))
+            MPI_Recv(data, 2, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (!strcmp(argv[1], "late")) MPI_Barrier(MPI_COMM_WORLD);
         if (!strcmp(argv[1], "returns")) MPI_Barrier(MPI_COMM_WORLD);
         if (!strcmp(argv[1], "last")) MPI_Barrier(MPI_COMM_WORLD);

@@ -1,4 +1,5 @@
-/* What a rank computes shows in MPI_Wtime, be it the next call or not, and what another computes, or it did before MPI_Init, does not. */
+/* What a rank computes shows in MPI_Wtime, be it the next call or not, and what another computes,
+ * or it did before MPI_Init, does not. */
 #include "check.h"
 
 #include <time.h>

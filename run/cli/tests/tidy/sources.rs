@@ -14,8 +14,36 @@ const FUNCTION: usize = 60;
 const EXCUSE: &str = "// Long because ";
 
 /// Endings and names of files that people write.
-const ENDINGS: &[&str] = &["rs", "toml", "md", "sh", "goal", "json", "yml", "py", "c", "h"];
+const ENDINGS: &[&str] =
+    &["rs", "toml", "md", "sh", "goal", "json", "yml", "py", "c", "h", "cpp", "f90"];
 const NAMES: &[&str] = &["Makefile", "run"];
+
+/// The largest number of characters in a line of these kinds of files.
+const COLUMNS: usize = 100;
+const NARROW: &[&str] = &["rs", "c", "h", "cpp", "f90", "py", "sh"];
+
+/// Beginnings of lines that may be longer, with their files and the reasons.
+const WIDE: &[(&str, &str, &str)] = &[
+    ("run/cli/tests/mistakes_in_files.rs", "error: ", "an error is one line, however long"),
+    ("run/cli/tests/mistakes_in_flags.rs", "error: ", "an error is one line, however long"),
+];
+
+/// Words that begin a fragment where a doc comment should be a sentence or name the item.
+const FRAGMENTS: &[&str] =
+    &["What", "Whether", "Which", "How", "The same", "When", "Where", "That"];
+
+/// Places whose doc comments may begin with such words, with the reasons.
+const FRAGMENTS_ALLOWED: &[(&str, &str)] = &[
+    ("run/cli/src/arguments.rs", "the help of the command, where `How to print` is usual"),
+    ("app/host/", "not yet rewritten"),
+    ("app/traffic/", "not yet rewritten"),
+    ("base/kernel/", "not yet rewritten"),
+    ("net/flow/", "not yet rewritten"),
+    ("net/infiniband/", "not yet rewritten"),
+    ("net/loggops/", "not yet rewritten"),
+    ("net/network/", "not yet rewritten"),
+    ("run/experiment/", "not yet rewritten"),
+];
 
 /// Folders that are not sources, besides those that cargo and others mark as caches.
 const SKIPPED: &[&str] = &[".git", "target", "node_modules", "corpus", "artifacts", "book"];
@@ -132,6 +160,80 @@ fn nothing_is_left_over() {
         }
     });
     assert_none(&wrong);
+}
+
+/// True if a file's lines must not be longer than [`COLUMNS`].
+fn is_narrow(path: &str) -> bool {
+    let path = Path::new(path);
+    let ending = path.extension().unwrap_or_default();
+    NARROW.iter().any(|narrow| *narrow == ending) || path.ends_with("Makefile")
+}
+
+#[test]
+fn lines_are_short() {
+    let mut wrong = Vec::new();
+    let mut used = vec![false; WIDE.len()];
+    for_each_source(&root(), &mut |path, text| {
+        for (number, line) in (1..).zip(text.lines()) {
+            let length = line.chars().count();
+            if !is_narrow(path) || length <= COLUMNS {
+                continue;
+            }
+            let excuse =
+                WIDE.iter().position(|(file, start, _)| *file == path && line.starts_with(start));
+            match excuse {
+                Some(place) => used[place] = true,
+                None => wrong.push(format!("{path}:{number}: {length} columns")),
+            }
+        }
+    });
+    let idle = WIDE.iter().zip(&used).filter(|(_, used)| !**used);
+    wrong.extend(idle.map(|((path, ..), _)| format!("{path}: no line needs its exception")));
+    assert_none(&wrong);
+}
+
+/// True if the text of a doc comment begins with a word of [`FRAGMENTS`].
+fn is_fragment(body: &str) -> bool {
+    let ends = |rest: &str| !rest.starts_with(char::is_alphanumeric);
+    FRAGMENTS.iter().any(|word| body.strip_prefix(word).is_some_and(ends))
+}
+
+/// The line numbers of doc comments that begin with a fragment.
+fn fragments(text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut is_comment = false;
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim_start();
+        let body = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        if !is_comment && body.is_some_and(|body| is_fragment(body.trim_start())) {
+            found.push(number);
+        }
+        is_comment = body.is_some();
+    }
+    found
+}
+
+#[test]
+fn doc_comments_are_sentences() {
+    let mut wrong = Vec::new();
+    for_each_source(&root(), &mut |path, text| {
+        let is_rust = Path::new(path).extension().is_some_and(|ending| ending == "rs");
+        if is_rust && !FRAGMENTS_ALLOWED.iter().any(|(place, _)| path.starts_with(place)) {
+            wrong.extend(fragments(text).iter().map(|number| {
+                format!("{path}:{number}: say what the item is or does, as in `Returns the …`")
+            }));
+        }
+    });
+    assert_none(&wrong);
+}
+
+#[test]
+fn fragments_are_found() {
+    assert_eq!(fragments("/// What it is.\nfn f() {}\n"), [1]);
+    assert_eq!(fragments("fn f() {}\n    //! Whether so.\n"), [2]);
+    assert_eq!(fragments("/// The same for two.\n/// How.\n\n/// Where.\n"), [1, 4]);
+    assert_eq!(fragments("/// Returns the lane\n/// That follows.\n// What else.\n"), [0; 0]);
+    assert_eq!(fragments("/// Whatever it is.\n"), [0; 0]);
 }
 
 /// A function of `lines` lines, indented by four, under `above`.

@@ -15,7 +15,8 @@ pub fn schema() -> String {
     let mut root = table_schema("");
     root["properties"][PLATFORM] = json!({
         "type": "object",
-        "description": "The network as a platform: SimGrid's elements as tables, their attributes as keys.",
+        "description": "The network as a platform: SimGrid's elements as tables, their attributes \
+                        as keys.",
     });
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     root["title"] = "Heddle experiment".into();
@@ -124,27 +125,33 @@ directory = \"out\"
 
 `heddle run FILE.toml` runs it. Every key can be left out, except `workload.source`. An argument
 `--set table.key=value` overrides a key of the file, and so do the flags named below; a value then
-needs no quotes, and a list is separated by commas. `heddle run FILE.toml --print-config` shows every
-value and where it comes from, as an experiment file that can be run in the same folder: what is set and
+needs no quotes, and a list is separated by commas. `heddle run FILE.toml --print-config` shows \
+every
+value and where it comes from, as an experiment file that can be run in the same folder: what is \
+set and
 used stands there as a setting, everything else as a comment.
 
-A quantity is a text with its unit, such as `\"2500 ns\"` or `\"64 KiB\"`; a bare number is an error.
+A quantity is a text with its unit, such as `\"2500 ns\"` or `\"64 KiB\"`; a bare number is an \
+error.
 Relative paths in a file are relative to the file, those of the command line to the current folder.
-All mistakes of a file are reported at once. A table `[platform]`, the network's hosts, links and routes, is described in [Platforms](platforms.md).
+All mistakes of a file are reported at once. A table `[platform]`, the network's hosts, links and \
+routes, is described in [Platforms](platforms.md).
 
 | type | written as |
 |---|---|
 | time | `ps`, `ns`, `us`, `ms`, `s`, `min` or `h`: `\"2500 ns\"`, `\"1.4 us\"` |
 | unit of time | one of these units: `\"ps\"`; or a time: `\"10 ns\"` |
 | size | `B`, `kB` to `EB` (powers of 1000), `KiB` to `EiB` (powers of 1024): `\"64 KiB\"` |
-| time per byte | a time per size: `\"6 ns/B\"`, `\"1 us/KiB\"`; or a bandwidth: `\"100 Gb/s\"`, `\"12.5 GB/s\"` |
+| time per byte | a time per size: `\"6 ns/B\"`, `\"1 us/KiB\"`; or a bandwidth: `\"100 Gb/s\"`, \
+`\"12.5 GB/s\"` |
 | count | a whole number |
 | number | a number with up to six decimals: `0.5` |
 | grid | the extents of one to three dimensions: `\"8x4x4\"` |
 | switch | `true` or `false` |
 | word | one of the words listed, in quotes |
 | list | words in brackets: `[\"ranks\", \"messages\"]` |
-| topology | a kind with its keys, `\"fat-tree:levels=2,radix=36\"` or `{ kind = \"fat-tree\", levels = 2, radix = 36 }`, or a path |
+| topology | a kind with its keys, `\"fat-tree:levels=2,radix=36\"` or `{ kind = \"fat-tree\", \
+levels = 2, radix = 36 }`, or a path |
 | name | a text |
 | path | a text |
 

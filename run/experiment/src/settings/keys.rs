@@ -141,8 +141,8 @@ const fn same(one: &str, other: &str) -> bool {
 /// Declares the keys of a table, in the order of the book: for each the name of its constant, its
 /// kind, its full name, its default, its flag, its scope and its meaning.
 macro_rules! table {
-    ($($(#[$attribute:meta])* $constant:ident: $kind:ident $(($($argument:expr),*))? = $name:literal,
-        $fallback:expr, $flag:expr, $scope:expr, $doc:literal;)*) => {
+    ($($(#[$attribute:meta])* $constant:ident: $kind:ident $(($($argument:expr),*))? =
+        $name:literal, $fallback:expr, $flag:expr, $scope:expr, $doc:literal;)*) => {
         pub(in crate::settings::keys) const DECLARED: &[Key] = &[$(Key {
             name: $name,
             kind: Kind::$kind $(($($argument),*))?,
@@ -175,7 +175,8 @@ pub(crate) mod workload;
 pub const TABLES: &[(&str, &str)] = &[
     (
         "workload",
-        "What runs: a schedule in a file, a pattern, a collective operation, or the traces of a run.",
+        "What runs: a schedule in a file, a pattern, a collective operation, or the traces of a \
+         run.",
     ),
     (
         "traces",
@@ -184,17 +185,19 @@ pub const TABLES: &[(&str, &str)] = &[
     ),
     (
         "traces.algorithms",
-        "Algorithms of single collectives of traces, by the names of the chapter \"Collective operations\"; what is not set is \
-         as `workload.collectives` says. Non-blocking and persistent forms follow the blocking one, `alltoallw` follows `alltoallv`.",
+        "Algorithms of single collectives of traces, by the names of the chapter \"Collective \
+         operations\"; what is not set is as `workload.collectives` says. Non-blocking and \
+         persistent forms follow the blocking one, `alltoallw` follows `alltoallv`.",
     ),
     (
         "live",
-        "How a program runs whose ranks are simulated (`heddle mpirun`). Chapter \"Live programs\" explains it.",
+        "How a program runs whose ranks are simulated (`heddle mpirun`). Chapter \"Live programs\" \
+         explains it.",
     ),
     (
         "traffic",
-        "Synthetic traffic at the hosts of a network with switches, if the workload is `traffic:NAME`. \
-         Chapter \"Synthetic traffic\" explains it.",
+        "Synthetic traffic at the hosts of a network with switches, if the workload is \
+         `traffic:NAME`. Chapter \"Synthetic traffic\" explains it.",
     ),
     (
         "loggops",
@@ -207,31 +210,32 @@ pub const TABLES: &[(&str, &str)] = &[
     ),
     (
         "loggops.local",
-        "Costs of messages of any size between ranks of one host, which do not enter the network. For \
-         networks with switches; there o, g and O are as in `[loggops]` unless they are set here.",
+        "Costs of messages of any size between ranks of one host, which do not enter the network. \
+         For networks with switches; there o, g and O are as in `[loggops]` unless they are set \
+         here.",
     ),
     ("protocol", "How hosts agree on a message."),
     (
         "network",
         "What lies between the hosts: the wire of LogGOPS, or a topology with switches, lanes and \
-         credits. The keys from `preset` on belong to the model `infiniband`; what is not set is as in \
-         the preset.",
+         credits. The keys from `preset` on belong to the model `infiniband`; what is not set is \
+         as in the preset.",
     ),
     (
         "network.arbiter",
-        "Weights of the virtual lanes, by the arbiters of chapter 7.6.9 of the InfiniBand Architecture. Without them all \
-         lanes have equal shares in the low table.",
+        "Weights of the virtual lanes, by the arbiters of chapter 7.6.9 of the InfiniBand \
+         Architecture. Without them all lanes have equal shares in the low table.",
     ),
     (
         "network.congestion",
-        "Congestion control of the InfiniBand Architecture, annex A10. What is not set is as in the \
-         preset; a preset without congestion control takes that of `infiniband-ddr-simula-cc`.",
+        "Congestion control of the InfiniBand Architecture, annex A10. What is not set is as in \
+         the preset; a preset without congestion control takes that of `infiniband-ddr-simula-cc`.",
     ),
     (
         "flow",
-        "The model `flow`: what a message costs its hosts, and how it shares links. `[loggops]` and `[protocol]` \
-         do not apply to it. Pieces and factors by size are lists separated by `;`; each holds for messages larger than its \
-         size, up to the next.",
+        "The model `flow`: what a message costs its hosts, and how it shares links. `[loggops]` \
+         and `[protocol]` do not apply to it. Pieces and factors by size are lists separated by \
+         `;`; each holds for messages larger than its size, up to the next.",
     ),
     ("host", "The speed of hosts, for the model `flow`."),
     ("placement", "Which host each rank runs on, where the network has a topology."),

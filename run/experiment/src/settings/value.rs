@@ -271,8 +271,8 @@ impl Kind {
     pub fn expects(self) -> String {
         match self {
             Self::Workload => {
-                "the path of a GOAL file or of traces, \"-\" for standard input, \"pattern:NAME\" or \
-                 \"collective:NAME\""
+                "the path of a GOAL file or of traces, \"-\" for standard input, \"pattern:NAME\" \
+                 or \"collective:NAME\""
                     .into()
             }
             Self::Path => "a path in quotes".into(),

@@ -13,7 +13,8 @@ pub(super) const MODE: Words = &[
 pub(super) const CLOCKS: Words = &[
     (
         "default",
-        "as recorded for Heddle's own traces; for text traces as `init`, unless messages contradict that",
+        "as recorded for Heddle's own traces; for text traces as `init`, unless messages \
+         contradict that",
     ),
     ("init", "all ranks leave `MPI_Init` at the same time"),
     ("recorded", "as they were measured against rank 0's"),
@@ -112,7 +113,8 @@ pub(super) const TABLE_NAMES: Words = &[
     ("computation", "`computation.csv`: the regions of computation of a live program, as measured"),
     (
         "lanes",
-        "`lanes.csv`: flits, queues, stalls and marks of the ports of a network with switches over time",
+        "`lanes.csv`: flits, queues, stalls and marks of the ports of a network with switches over \
+         time",
     ),
     ("flows", "`flows.csv`: congestion notifications of such a network"),
     ("hops", "`hops.csv`: messages by the links that they crossed there"),

@@ -117,8 +117,8 @@ impl Runs for Programs {
         if lived.strangers > 0 {
             report.warnings.push(format!(
                 "{} of {} never used MPI; if their program does, it is by another library than \
-                 Heddle's: one that was linked statically, or of another kind than Open MPI 4, MPICH \
-                 or the standard binary interface",
+                 Heddle's: one that was linked statically, or of another kind than Open MPI 4, \
+                 MPICH or the standard binary interface",
                 lived.strangers,
                 plural(lived.ranks.into(), "rank")
             ));
@@ -139,7 +139,8 @@ pub fn libraries() -> Result<PathBuf, Failure> {
         let within = folder.join("lib").join(CORE).is_file();
         let help = if within { "\n  help: its folder `lib` is" } else { "" };
         return Err(Failure::Input(format!(
-            "error: {FOLDER}: {name} is not the folder of the libraries of MPI: there is no {CORE} in it{help}"
+            "error: {FOLDER}: {name} is not the folder of the libraries of MPI: there is no {CORE} \
+             in it{help}"
         )));
     }
     let command = env::current_exe().and_then(|command| command.canonicalize()).ok();

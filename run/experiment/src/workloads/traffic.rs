@@ -274,8 +274,8 @@ fn lengths(configuration: &Configuration) -> Result<Lengths, Vec<Diagnostic>> {
     }
     let read = units::text::read(Path::new(&text)).map_err(|error| {
         let message = format!(
-            "expected a length, uniform:LEAST:MOST, normal:MEAN:DEVIATION, bimodal:SHORT:LONG:SHARE or \
-             a file, found `{text}` ({})",
+            "expected a length, uniform:LEAST:MOST, normal:MEAN:DEVIATION, \
+             bimodal:SHORT:LONG:SHARE or a file, found `{text}` ({})",
             reason(&error)
         );
         let help = match text.parse::<u64>() {

@@ -104,7 +104,8 @@ fn describe(cycle: &[u32], stuck: usize) -> String {
         1 => format!("the operation waits for itself; {never}"),
         length if length > NAMED => {
             format!(
-                "{length} operations wait each for the next, the last for the first ({named}, …); {never}"
+                "{length} operations wait each for the next, the last for the first ({named}, …); \
+                 {never}"
             )
         }
         _ => format!("operations {named} wait each for the next, the last for the first; {never}"),

@@ -208,7 +208,8 @@ impl<'e> Destination<'e> {
                     count => format!("; {count} more likewise"),
                 };
                 let message = format!(
-                    "receives {} B, but the message from rank {source}, operation {}, has {} B{others}",
+                    "receives {} B, but the message from rank {source}, operation {}, has {} \
+                     B{others}",
                     receive.size, send.index, send.size
                 );
                 self.findings.add(rule, self.rank, receive.index, message);
@@ -307,7 +308,8 @@ impl<'e> Destination<'e> {
             };
             let receives = pattern.receives;
             let message = format!(
-                "{receives} {} from any rank {what} may take messages of several senders, whichever comes first",
+                "{receives} {} from any rank {what} may take messages of several senders, \
+                 whichever comes first",
                 plural(receives, "receive")
             );
             self.findings.add(Rule::WildcardRace, self.rank, pattern.first, message);

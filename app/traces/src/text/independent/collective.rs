@@ -119,7 +119,8 @@ impl<R> IndependentReader<R> {
                 }
             }
             "startall" => {
-                let message = "`Startall` does not say which requests it starts; SMPI's replayer does not know it";
+                let message = "`Startall` does not say which requests it starts; SMPI's replayer \
+                               does not know it";
                 return Err((1, message.to_owned()));
             }
             _ => return Err(unknown()),

@@ -193,7 +193,8 @@ impl<R: Read> IndependentReader<R> {
             return Err((
                 0,
                 format!(
-                    "rank {rank} in the trace of rank {own}; an index lists the files in the order of ranks"
+                    "rank {rank} in the trace of rank {own}; an index lists the files in the order \
+                     of ranks"
                 ),
             ));
         }

@@ -1,5 +1,6 @@
-// The smallest eigenvalue of a sparse matrix by inverse iteration with conjugate gradients: kernel CG of the NAS parallel benchmarks, class S (order
-// 1400). The value is the one that the benchmarks publish. Ranks have blocks of rows; vectors are gathered.
+// The smallest eigenvalue of a sparse matrix by inverse iteration with conjugate gradients: kernel
+// CG of the NAS parallel benchmarks, class S (order 1400). The value is the one that the benchmarks
+// publish. Ranks have blocks of rows; vectors are gathered.
 #include <mpi.h>
 
 #include <cmath>
@@ -23,7 +24,8 @@ struct Random {
     }
 };
 
-// A sum of outer products of sparse random vectors, whose weights fall off geometrically, and a shifted diagonal.
+// A sum of outer products of sparse random vectors, whose weights fall off geometrically, and a
+// shifted diagonal.
 std::vector<std::map<int, double>> matrix() {
     std::vector<std::map<int, double>> rows(order);
     Random random;
@@ -48,7 +50,8 @@ std::vector<std::map<int, double>> matrix() {
             vector.emplace_back(outer, 0.5);
         for (auto [row, left] : vector)
             for (auto [column, right] : vector)
-                rows[row][column] += weight * left * right + (row == outer && column == outer ? condition - shift : 0);
+                rows[row][column] += weight * left * right
+                    + (row == outer && column == outer ? condition - shift : 0);
     }
     return rows;
 }
@@ -74,7 +77,8 @@ class Rows {
     }
     Vector times(const Vector &part) const {
         Vector whole(order), product(own.size());
-        MPI_Allgatherv(part.data(), static_cast<int>(part.size()), MPI_DOUBLE, whole.data(), counts.data(), starts.data(), MPI_DOUBLE, comm);
+        MPI_Allgatherv(part.data(), static_cast<int>(part.size()), MPI_DOUBLE, whole.data(),
+                       counts.data(), starts.data(), MPI_DOUBLE, comm);
         for (std::size_t i = 0; i < own.size(); i++)
             for (auto [column, value] : own[i]) product[i] += value * whole[column];
         return product;

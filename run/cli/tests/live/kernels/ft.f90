@@ -1,5 +1,6 @@
-! A partial differential equation solved by Fourier transforms in three dimensions: kernel FT of the NAS parallel benchmarks, class S (64 points
-! in each dimension, 6 steps). The checksums are those that the benchmarks publish. The number of ranks divides 64.
+! A partial differential equation solved by Fourier transforms in three dimensions: kernel FT of the
+! NAS parallel benchmarks, class S (64 points in each dimension, 6 steps). The checksums are those
+! that the benchmarks publish. The number of ranks divides 64.
 module transform
   implicit none
   integer, parameter :: dp = kind(1d0), n = 64
@@ -36,8 +37,11 @@ program ft
   use transform
   implicit none
   integer(8), parameter :: a = 1220703125_8, mask = 70368744177663_8
-  real(dp), parameter :: right(2, 6) = reshape([5.546087004964d+02, 4.845363331978d+02, 5.546385409189d+02, 4.865304269511d+02, &
-    5.546148406171d+02, 4.883910722336d+02, 5.545423607415d+02, 4.901273169046d+02, 5.544255039624d+02, 4.917475857993d+02, &
+  real(dp), &
+      parameter :: right(2, 6) = &
+          reshape([5.546087004964d+02, 4.845363331978d+02, 5.546385409189d+02, 4.865304269511d+02, &
+    5.546148406171d+02, 4.883910722336d+02, 5.545423607415d+02, 4.901273169046d+02, &
+        5.544255039624d+02, 4.917475857993d+02, &
     5.542683411902d+02, 4.932597244941d+02], [2, 6])
   ! Planes of z, and after the exchange, of y.
   complex(dp), allocatable :: u(:, :, :), v(:, :, :), w(:, :, :)
@@ -75,7 +79,9 @@ program ft
     do y = 1, planes
       do z = 1, n
         do x = 1, n
-          v(x, z, y) = v(x, z, y) * exp(-4d-6 * pi**2 * (wave(x)**2 + wave(y + rank * planes)**2 + wave(z)**2))
+          v(x, z, y) = &
+              v(x, z, y) * exp(-4d-6 * pi**2 * (wave(x)**2 + wave(y + rank * planes)**2 + &
+                                                wave(z)**2))
         end do
       end do
     end do
@@ -92,7 +98,8 @@ program ft
     end do
     do j = 1, 1024
       z = modulo(5 * j, n) - rank * planes + 1
-      if (z >= 1 .and. z <= planes) checksum = checksum + u(modulo(j, n) + 1, modulo(3 * j, n) + 1, z)
+      if (z >= 1 .and. z <= planes) checksum = checksum + u(modulo(j, n) + 1, &
+                                                            modulo(3 * j, n) + 1, z)
     end do
     call MPI_Allreduce(checksum / n**3, all, 1, MPI_DOUBLE_COMPLEX, MPI_SUM, comm)
     if (abs(all - cmplx(right(1, step), right(2, step), dp)) > 1d-12 * abs(all)) then
@@ -134,7 +141,8 @@ contains
         end do
       end do
     end do
-    call MPI_Alltoall(sent, n * planes**2, MPI_DOUBLE_COMPLEX, got, n * planes**2, MPI_DOUBLE_COMPLEX, comm)
+    call MPI_Alltoall(sent, n * planes**2, MPI_DOUBLE_COMPLEX, got, n * planes**2, &
+                      MPI_DOUBLE_COMPLEX, comm)
     do r = 1, ranks
       do i = 1, planes
         do k = 1, planes

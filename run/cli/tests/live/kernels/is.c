@@ -1,12 +1,14 @@
-/* Integers ranked by buckets: kernel IS of the NAS parallel benchmarks, class S (2^16 keys below 2^11, 10 times). The ranks of five keys are those
- * that the benchmarks publish; at the end all keys are in order. */
+/* Integers ranked by buckets: kernel IS of the NAS parallel benchmarks, class S (2^16 keys below
+ * 2^11, 10 times). The ranks of five keys are those that the benchmarks publish; at the end all
+ * keys are in order. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { KEYS = 1 << 16, BELOW = 1 << 11, TIMES = 10, TESTS = 5 };
-static const int tested[TESTS] = {48427, 17148, 23627, 62548, 4431}, place[TESTS] = {0, 18, 346, 64917, 65463};
+static const int tested[TESTS] = {48427, 17148, 23627, 62548, 4431},
+    place[TESTS] = {0, 18, 346, 64917, 65463};
 static const unsigned long long mask = (1ULL << 46) - 1, multiplier = 1220703125;
 static unsigned long long seed = 314159265;
 
@@ -25,9 +27,11 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int first = (int)((long)KEYS * rank / ranks), last = (int)((long)KEYS * (rank + 1) / ranks), own = last - first;
+    int first = (int)((long)KEYS * rank / ranks), last = (int)((long)KEYS * (rank + 1) / ranks),
+        own = last - first;
     int *keys = malloc(own * sizeof *keys), *sent = malloc(own * sizeof *sent), *got = NULL;
-    int *counts = calloc(4 * ranks, sizeof *counts), *from = counts + ranks, *at = from + ranks, *into = at + ranks;
+    int *counts = calloc(4 * ranks, sizeof *counts), *from = counts + ranks, *at = from + ranks,
+        *into = at + ranks;
     int *below = malloc(BELOW * sizeof *below), *all = malloc(BELOW * sizeof *all), total = 0;
     for (int i = 0; i < KEYS; i++) {
         double x = next();
@@ -40,7 +44,8 @@ int main(int argc, char **argv) {
         int values[TESTS], mine[TESTS];
         if (time >= first && time < last) keys[time - first] = time;
         if (time + TIMES >= first && time + TIMES < last) keys[time + TIMES - first] = BELOW - time;
-        for (int t = 0; t < TESTS; t++) mine[t] = tested[t] >= first && tested[t] < last ? keys[tested[t] - first] : 0;
+        for (int t = 0; t < TESTS; t++)
+            mine[t] = tested[t] >= first && tested[t] < last ? keys[tested[t] - first] : 0;
         MPI_Allreduce(mine, values, TESTS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         memset(below, 0, BELOW * sizeof *below);
         for (int i = 0; i < own; i++) below[keys[i]]++;

@@ -1,5 +1,5 @@
-! Attributes that one language sets and another reads: C has the address of an integer of Fortran's, and Fortran a pointer of C as an
-! integer (MPI 4.1, section 19.3.7).
+! Attributes that one language sets and another reads: C has the address of an integer of Fortran's,
+! and Fortran a pointer of C as an integer (MPI 4.1, section 19.3.7).
 module functions
   use mpi
   use iso_c_binding

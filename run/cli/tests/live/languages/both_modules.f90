@@ -1,4 +1,5 @@
-! What both modules have: types of handles and statuses, comparisons, and what turns statuses into each other.
+! What both modules have: types of handles and statuses, comparisons, and what turns statuses into
+! each other.
 module old
   use mpi
   implicit none
@@ -11,8 +12,10 @@ contains
     world%MPI_VAL = MPI_COMM_WORLD
     self%MPI_VAL = MPI_COMM_SELF
     request%MPI_VAL = MPI_REQUEST_NULL
-    old_is_right = world == world .and. world /= self .and. .not. world == self .and. request == request
-    call MPI_Sendrecv(ierror, 1, MPI_INTEGER, 0, 9, bytes, 1, MPI_INTEGER, 0, 9, MPI_COMM_SELF, status, ierror)
+    old_is_right = world == world .and. world /= self .and. .not. world == self .and. &
+        request == request
+    call MPI_Sendrecv(ierror, 1, MPI_INTEGER, 0, 9, bytes, 1, MPI_INTEGER, 0, 9, MPI_COMM_SELF, &
+                      status, ierror)
     call MPI_Status_f2f08(status, new, ierror)
     old_is_right = old_is_right .and. new%MPI_SOURCE == 0 .and. new%MPI_TAG == 9
     status = 0
@@ -37,7 +40,8 @@ contains
     call MPI_Status_f2f08(old, other, ierror)
     new_is_right = new_is_right .and. other%MPI_TAG == 8 .and. ierror == MPI_SUCCESS
     session = MPI_SESSION_NULL
-    new_is_right = new_is_right .and. session == MPI_SESSION_NULL .and. .not. session /= MPI_SESSION_NULL
+    new_is_right = new_is_right .and. session == MPI_SESSION_NULL .and. &
+        .not. session /= MPI_SESSION_NULL
   end function
 end module
 

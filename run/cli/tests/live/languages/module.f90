@@ -1,4 +1,5 @@
-! What the module mpi_f08 names besides functions of C: predefined attribute functions, sizes, sections, addresses.
+! What the module mpi_f08 names besides functions of C: predefined attribute functions, sizes,
+! sections, addresses.
 program module
   use mpi_f08
   use iso_c_binding
@@ -44,14 +45,16 @@ program module
   call MPI_Free_mem(memory)
   call MPI_Win_allocate(80_MPI_ADDRESS_KIND, 8, MPI_INFO_NULL, MPI_COMM_SELF, address, window)
   call MPI_Win_free(window)
-  call MPI_Win_allocate_shared(80_MPI_ADDRESS_KIND, 8, MPI_INFO_NULL, MPI_COMM_SELF, address, window)
+  call MPI_Win_allocate_shared(80_MPI_ADDRESS_KIND, 8, MPI_INFO_NULL, MPI_COMM_SELF, address, &
+                               window)
   call MPI_Win_shared_query(window, 0, length, unit, address)
   right = right .and. length == 80 .and. unit == 8
   call MPI_Win_free(window)
 
   call MPI_Get_address(values(1), places(1))
   call MPI_Get_address(values(3), places(2))
-  call MPI_Type_create_struct(2, [1, 1], places, [MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION], pieces)
+  call MPI_Type_create_struct(2, [1, 1], places, [MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION], &
+                              pieces)
   call MPI_Type_commit(pieces)
   values = rank
   call MPI_Bcast(MPI_BOTTOM, 1, pieces, ranks - 1, MPI_COMM_WORLD)

@@ -1,6 +1,8 @@
-! What modules are asked for by name: procedures, constants, the forms of callbacks; and the extents of MPI-1, which are plain integers.
+! What modules are asked for by name: procedures, constants, the forms of callbacks; and the extents
+! of MPI-1, which are plain integers.
 module callbacks
-    use mpi_f08, only: MPI_User_function, MPI_Comm_errhandler_function, MPI_Comm_copy_attr_function, MPI_Datatype
+    use mpi_f08, only: MPI_User_function, MPI_Comm_errhandler_function, &
+        MPI_Comm_copy_attr_function, MPI_Datatype
     implicit none
     procedure(MPI_User_function), pointer :: chosen => null()
     procedure(MPI_Comm_errhandler_function), pointer :: handler => null()
@@ -34,13 +36,17 @@ subroutine with_handles(wrong)
 end subroutine
 
 program named
-    use mpi, only: MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE, MPI_MODE_NOPUT, MPI_MODE_NOSTORE, MPI_MODE_NOSUCCEED
-    use mpi, only: MPI_COMM_WORLD, MPI_INTEGER, MPI_REAL8, MPI_SUM, MPI_STATUS_SIZE, MPI_STATUSES_IGNORE
-    use mpi, only: MPI_Init_thread, MPI_Allreduce, MPI_Comm_rank, MPI_Comm_size, MPI_Finalize, MPI_Irecv, MPI_Isend
+    use mpi, only: MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE, MPI_MODE_NOPUT, MPI_MODE_NOSTORE, &
+        MPI_MODE_NOSUCCEED
+    use mpi, only: MPI_COMM_WORLD, MPI_INTEGER, MPI_REAL8, MPI_SUM, MPI_STATUS_SIZE, &
+        MPI_STATUSES_IGNORE
+    use mpi, only: MPI_Init_thread, MPI_Allreduce, MPI_Comm_rank, MPI_Comm_size, MPI_Finalize, &
+        MPI_Irecv, MPI_Isend
     use mpi, only: MPI_Type_vector, MPI_Type_extent, MPI_Type_ub, MPI_Waitall
     implicit none (type, external)
     external :: with_handles
-    integer :: ierr, provided, rank, size, sum, kind, beside(3), requests(2), got(2), wrong = 0, given(2), all
+    integer :: ierr, provided, rank, size, sum, kind, beside(3), requests(2), got(2), wrong = 0, &
+        given(2), all
     call MPI_Init_thread(required=MPI_THREAD_MULTIPLE, provided=provided, ierror=ierr)
     if (provided < MPI_THREAD_SINGLE) wrong = wrong + 1
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror=ierr)
@@ -49,7 +55,8 @@ program named
     if (sum /= size*(size - 1)/2) wrong = wrong + 1
     given = [rank, -rank]
     call MPI_Irecv(got, 2, MPI_INTEGER, mod(rank + 1, size), 0, MPI_COMM_WORLD, requests(1), ierr)
-    call MPI_Isend(given, 2, MPI_INTEGER, mod(rank + size - 1, size), 0, MPI_COMM_WORLD, requests(2), ierr)
+    call MPI_Isend(given, 2, MPI_INTEGER, mod(rank + size - 1, size), 0, MPI_COMM_WORLD, &
+                   requests(2), ierr)
     call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, ierr)
     if (any(got /= [mod(rank + 1, size), -mod(rank + 1, size)])) wrong = wrong + 1
     if (ior(MPI_MODE_NOPUT, ior(MPI_MODE_NOSTORE, MPI_MODE_NOSUCCEED)) /= 28672) wrong = wrong + 1

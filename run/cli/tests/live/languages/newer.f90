@@ -1,5 +1,5 @@
-! What MPI 4 has beside the functions of MPI-3: fields of statuses that are set, and buffers that the library makes; and buffers that come back
-! as pointers.
+! What MPI 4 has beside the functions of MPI-3: fields of statuses that are set, and buffers that
+! the library makes; and buffers that come back as pointers.
 program newer
     use mpi_f08
     use, intrinsic :: iso_c_binding
@@ -19,11 +19,13 @@ program newer
     call MPI_Status_set_tag(status, 4)
     call MPI_Status_set_error(status, MPI_ERR_RANK)
     call MPI_Status_get_tag(status, seen)
-    if (status%MPI_SOURCE /= 3 .or. seen /= 4 .or. status%MPI_ERROR /= MPI_ERR_RANK) wrong = wrong + 1
+    if (status%MPI_SOURCE /= 3 .or. seen /= 4 .or. status%MPI_ERROR /= MPI_ERR_RANK) wrong = &
+        wrong + 1
 
     call MPI_Buffer_attach(buffer, 4000)
     call MPI_Buffer_detach(back, length)
-    if (transfer(back, place) /= transfer(c_loc(buffer), place) .or. length /= 4000) wrong = wrong + 1
+    if (transfer(back, place) /= transfer(c_loc(buffer), place) .or. length /= 4000) wrong = &
+        wrong + 1
     back = c_null_ptr
     call MPI_Buffer_attach(buffer, 4000_MPI_COUNT_KIND)
     call MPI_Buffer_detach(back, long)
@@ -31,7 +33,8 @@ program newer
 
     call MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0)
     call MPI_Bsend(rank, 1, MPI_INTEGER, mod(rank + 1, size), 0, MPI_COMM_WORLD)
-    call MPI_Recv(got, 1, MPI_INTEGER, mod(rank + size - 1, size), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+    call MPI_Recv(got, 1, MPI_INTEGER, mod(rank + size - 1, size), 0, MPI_COMM_WORLD, &
+                  MPI_STATUS_IGNORE)
     if (got /= mod(rank + size - 1, size)) wrong = wrong + 1
     call MPI_Buffer_detach(back, length)
 

@@ -40,7 +40,8 @@ contains
     new_is_right = session == session .and. session == handle .and. handle == session
     ended = session
     call MPI_Session_finalize(ended)
-    new_is_right = new_is_right .and. session /= ended .and. ended /= handle .and. .not. session == ended
+    new_is_right = new_is_right .and. session /= ended .and. ended /= handle .and. &
+        .not. session == ended
     request = MPI_REQUEST_NULL
     handle = request%MPI_VAL
     new_is_right = new_is_right .and. request == handle .and. handle == request

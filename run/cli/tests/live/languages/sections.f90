@@ -35,24 +35,29 @@ program sections
     there = 0
     if (rank == 0) there(::2, 2:3, ::4) = cube(::2, 2:3, ::4)
     call MPI_Bcast(there(::2, 2:3, ::4), 8, MPI_INTEGER, 0, MPI_COMM_WORLD)
-    if (any(there(::2, 2:3, ::4) /= cube(::2, 2:3, ::4)) .or. count(there /= 0) /= 8) wrong = wrong + 1
-    ! Sections that cannot be a datatype: numbers of all ranks, a block for each rank, and two reals as one element.
+    if (any(there(::2, 2:3, ::4) /= cube(::2, 2:3, ::4)) .or. count(there /= 0) /= 8) wrong = &
+        wrong + 1
+    ! Sections that cannot be a datatype: numbers of all ranks, a block for each rank, and two reals
+    ! as one element.
     grid = rank
     call MPI_Allreduce(MPI_IN_PLACE, grid(2, :), 5, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
     if (any(grid(2, :) /= size * (size - 1) / 2) .or. count(grid /= rank) > 5) wrong = wrong + 1
     grid = rank
     other = -1
     call MPI_Reduce(grid(3, :), other(4, :), 5, MPI_INTEGER, MPI_MAX, 0, MPI_COMM_WORLD)
-    if (rank == 0 .and. (any(other(4, :) /= size - 1) .or. count(other /= -1) /= 5)) wrong = wrong + 1
+    if (rank == 0 .and. (any(other(4, :) /= size - 1) .or. count(other /= -1) /= 5)) wrong = &
+        wrong + 1
     if (rank /= 0 .and. any(other /= -1)) wrong = wrong + 1
     allocate (blocks(2, 3, size))
     blocks = -1
     cube = 10 * rank
-    call MPI_Allgather(cube(2, 1:3, 5), 3, MPI_INTEGER, blocks(2, :, :), 3, MPI_INTEGER, MPI_COMM_WORLD)
+    call MPI_Allgather(cube(2, 1:3, 5), 3, MPI_INTEGER, blocks(2, :, :), 3, MPI_INTEGER, &
+                       MPI_COMM_WORLD)
     do i = 1, size
         if (any(blocks(2, :, i) /= 10 * (i - 1)) .or. any(blocks(1, :, i) /= -1)) wrong = wrong + 1
     end do
-    call MPI_Iallgather(cube(2, 1:3, 5), 3, MPI_INTEGER, others, 3, MPI_INTEGER, MPI_COMM_WORLD, requests(1))
+    call MPI_Iallgather(cube(2, 1:3, 5), 3, MPI_INTEGER, others, 3, MPI_INTEGER, MPI_COMM_WORLD, &
+                        requests(1))
     call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
     do i = 1, min(size, 20)
         if (any(others(3 * i - 2:3 * i) /= 10 * (i - 1))) wrong = wrong + 1

@@ -1,4 +1,5 @@
-// Streams of C++, destructors and what is registered for the end: each rank writes what it would as a process.
+// Streams of C++, destructors and what is registered for the end: each rank writes what it would as
+// a process.
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>

@@ -1,4 +1,5 @@
-! Texts of Fortran: no terminator counts in their lengths, names begin with the blanks that they are given, and what is not found is left.
+! Texts of Fortran: no terminator counts in their lengths, names begin with the blanks that they are
+! given, and what is not found is left.
 program texts
   use mpi
   implicit none

@@ -1,4 +1,5 @@
-! All ranks write to the same unit, each to a file of its own, and never close it; the argument is the beginning of the file's name.
+! All ranks write to the same unit, each to a file of its own, and never close it; the argument is
+! the beginning of the file's name.
 program units
     use mpi
     implicit none

@@ -48,10 +48,10 @@ table! {
     COLLECTIVES: Name = "workload.collectives",
         Value("default"), flag("collectives", "LIBRARY"), scope::COLLECTIVES,
         "MPI library that chooses the algorithms of collectives: `openmpi`, `mpich`, `mvapich2`, \
-         `impi`, `smpi_ompi`, `smpi_mpich`, and `smpi_default`, SMPI's choices if it is told nothing. \
-         `default` is `openmpi`, but `smpi_default` for time-independent traces on a platform of \
-         SimGrid, as `smpirun` replays them. Of traces and programs also `schedgen`, the choices of \
-         LogGOPSim's tool.";
+         `impi`, `smpi_ompi`, `smpi_mpich`, and `smpi_default`, SMPI's choices if it is told \
+         nothing. `default` is `openmpi`, but `smpi_default` for time-independent traces on a \
+         platform of SimGrid, as `smpirun` replays them. Of traces and programs also `schedgen`, \
+         the choices of LogGOPSim's tool.";
     PER_NODE: Count(1, U32) = "workload.per-node",
         Value("1"), flag("per-node", "N"), scope::COLLECTIVES,
         "Ranks on each node, for algorithms of collectives that tell nodes apart.";

@@ -69,7 +69,8 @@ proptest! {
     /// Without wildcards the numbers are exact.
     #[test]
     fn without_wildcards_all_is_reported(sends in ends(false), receives in ends(false)) {
-        let exact = |ends: &[End]| ends.iter().copied().filter(|end| end.tag != ANY).collect::<Vec<_>>();
+        let exact =
+            |ends: &[End]| ends.iter().copied().filter(|end| end.tag != ANY).collect::<Vec<_>>();
         let (sends, receives) = (exact(&sends), exact(&receives));
         let mut findings = Findings::default();
         let mut destination = Destination::new(0, &sends, &receives, &mut findings);
