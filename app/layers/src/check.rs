@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 use crate::elf::{Elf, linked, read, system_folders};
-use crate::holding::{Obstacle, obstacles, script};
+use crate::in_process::{Obstacle, obstacles, script};
 use crate::interface::Interface;
 use crate::libraries::CORE;
 use crate::table::{self, Function};

@@ -17,7 +17,7 @@ use object::{
 };
 
 use crate::check::Error;
-use crate::holding::script;
+use crate::in_process::script;
 
 /// The parts of a file that matter here.
 #[derive(Clone, Debug, Default)]

@@ -17,7 +17,7 @@ pub mod constants;
 mod elf;
 pub mod fortran;
 pub mod header;
-pub mod holding;
+pub mod in_process;
 pub mod interface;
 pub mod libraries;
 pub mod module_functions;

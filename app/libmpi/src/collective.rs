@@ -18,7 +18,7 @@ use crate::argument::Out;
 use crate::comm::Comm;
 use crate::error::{Error, Result};
 use crate::request::{self, Active, Request, Starter};
-use crate::{agree, mpi, p2p, threads};
+use crate::{control, mpi, p2p, threads};
 
 mod board;
 mod exchange;
@@ -57,7 +57,7 @@ pub fn post(
     receives: Amount,
     contribution: Contribution,
 ) -> Result<Ticket> {
-    agree::register(comm);
+    control::register(comm);
     let Call { collective, root, element, commutative } = *call;
     let (context, number, contents) = (comm.context, comm.next_collective(), contribution.place());
     let part = rank_ipc::CollectiveStart {
@@ -113,7 +113,7 @@ fn begin(
 fn now(starter: &Starter) -> Result {
     let active = starter()?;
     let port = mpi().port()?;
-    threads::finish_after(port, &active.tickets(), &|| active.soon());
+    threads::finish_after(port, &active.tickets(), &|| active.prefetch());
     request::end(active).map(|_| ())
 }
 

@@ -39,7 +39,7 @@ pub use create::{Purpose, private_copy};
 pub const WORLD: u64 = 0;
 /// The context of messages of a rank to itself, which every rank has for its own; and of what ranks
 /// of all worlds tell each other by numbers of the library. There is no other rank in it whose
-/// leader could meet this one by a tag of the program ([`crate::agree::exchange_pair`]).
+/// leader could meet this one by a tag of the program ([`crate::control::exchange_pair`]).
 pub const OWN: u64 = 1;
 
 /// A communicator.
@@ -203,7 +203,7 @@ impl Drop for Comm {
         if self.context > OWN {
             crate::state::mpi().memory.forget(Owner::Comm(self.context));
             let members = self.local.size() + self.remote.as_ref().map_or(0, Group::size);
-            crate::agree::release(self.context, members);
+            crate::control::release(self.context, members);
         }
     }
 }

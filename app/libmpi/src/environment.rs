@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use rank_ipc::MpiUse;
 
 use crate::abi;
-use crate::agree;
+use crate::control;
 use crate::error::Result;
 use crate::state::{Mpi, mpi};
 use crate::threads;
@@ -111,7 +111,7 @@ pub struct Identity {
 /// The highest level of thread support: where ranks share a process, only the thread of the ranks
 /// may call.
 pub fn most_threads() -> c_int {
-    if mpi().held.get() { abi::THREAD_FUNNELED } else { abi::THREAD_MULTIPLE }
+    if mpi().shares_process.get() { abi::THREAD_FUNNELED } else { abi::THREAD_MULTIPLE }
 }
 
 /// The level of thread support.
@@ -138,7 +138,7 @@ pub fn thread_level_name() -> &'static str {
 
 /// The name of the host that this rank is on.
 pub fn processor_name() -> String {
-    agree::host_name(mpi().comms.me())
+    control::host_name(mpi().comms.me())
 }
 
 /// The program begins to use MPI: `MPI_Init` with the level of thread support it asked for, or a
@@ -146,7 +146,7 @@ pub fn processor_name() -> String {
 pub fn open(thread_level: Option<c_int>) -> Result {
     let environment = &mpi().environment;
     if !environment.connected.replace(true) {
-        let who = agree::connect()?;
+        let who = control::connect()?;
         {
             let mut values = environment.values.borrow_mut();
             (values.universe_size, values.appnum) = (who.universe as c_int, who.program as c_int);
@@ -157,7 +157,7 @@ pub fn open(thread_level: Option<c_int>) -> Result {
     }
     let opened = environment.open.get();
     if opened == 0 {
-        agree::begin()?;
+        control::begin()?;
     }
     environment.open.set(opened + 1);
     // Threads of a session may always call.
@@ -189,8 +189,8 @@ pub fn close() -> Result {
     let environment = &mpi().environment;
     environment.open.set(environment.open.get().saturating_sub(1));
     match (environment.open.get(), environment.phase.get()) {
-        (0, Phase::Finalised) => agree::leave(),
-        (0, _) => agree::rest(),
+        (0, Phase::Finalised) => control::leave(),
+        (0, _) => control::rest(),
         _ => {}
     }
     Ok(())
@@ -198,5 +198,5 @@ pub fn close() -> Result {
 
 /// Ends the program.
 pub fn abort(code: c_int) -> ! {
-    agree::abort(code)
+    control::abort(code)
 }

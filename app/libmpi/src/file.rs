@@ -18,8 +18,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::abi::{self, Handle};
-use crate::agree::Word;
 use crate::comm::Comm;
+use crate::control::Word;
 use crate::errhandler::{Errhandler, Handled};
 use crate::error::{Error, Result};
 use crate::info::Info;

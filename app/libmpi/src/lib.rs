@@ -16,15 +16,14 @@
 #![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 
 pub mod abi;
-#[cfg_attr(test, path = "agree/threads.rs")]
-pub mod agree;
-pub mod alone;
 pub mod argument;
 pub mod attributes;
 pub mod call;
 pub mod codes;
 pub mod collective;
 pub mod comm;
+#[cfg_attr(test, path = "control/threads.rs")]
+pub mod control;
 pub mod datatype;
 pub mod environment;
 pub mod errhandler;
@@ -35,23 +34,24 @@ pub mod group;
 pub mod handle;
 pub mod info;
 pub mod layer;
-mod lent;
 pub mod memory;
 pub mod op;
-mod others;
 pub mod p2p;
 pub mod partitioned;
 mod place;
 pub mod request;
 pub mod session;
 pub mod simulator;
+pub mod singleton;
 pub mod state;
 pub mod status;
 pub mod table;
+mod thread_states;
 pub mod threads;
 pub mod tools;
 pub mod topology;
 pub mod window;
+mod zero_copy;
 
 pub use error::{Error, Result};
 pub use state::mpi;

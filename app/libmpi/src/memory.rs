@@ -13,8 +13,8 @@ use rank_ipc::{Client, Ticket};
 use rustc_hash::FxHashMap;
 
 use crate::abi::{self, Handle};
-use crate::agree;
 use crate::argument::{Number, Out};
+use crate::control;
 use crate::error::{Error, Result};
 use crate::{both_forms, check, mpi, mpi_functions};
 
@@ -179,14 +179,14 @@ pub fn leave_session(session: Handle) -> Result {
 }
 
 fn flush(owner: Owner) -> Result {
-    mpi().memory.attached(owner).map_or(Ok(()), |buffer| agree::wait_sent(&buffer))
+    mpi().memory.attached(owner).map_or(Ok(()), |buffer| control::wait_sent(&buffer))
 }
 
 /// A request that is complete when the buffer's messages have left.
 fn start_flush(owner: Owner, request: Out<Handle>) -> Result {
     request.check()?;
     let buffer = mpi().memory.attached(owner);
-    request.set(buffer.map_or_else(agree::done, |buffer| agree::when_sent(&buffer)))
+    request.set(buffer.map_or_else(control::done, |buffer| control::when_sent(&buffer)))
 }
 
 fn of_comm(comm: Handle) -> Result<Owner> {

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::memory::Buffer;
 use crate::request::{self, Active, Request, Starter};
 use crate::status::tell;
-use crate::{agree, both_forms, check, lent, mpi, threads};
+use crate::{both_forms, check, control, mpi, threads, zero_copy};
 
 mod kinds;
 mod probe;
@@ -156,7 +156,7 @@ pub fn bytes(port: &Client, place: Offset, bytes: u64) -> &[u8] {
         return &[];
     }
     // SAFETY: so many bytes are there, which nobody writes any more.
-    unsafe { std::slice::from_raw_parts(lent::address(port, place), bytes as usize) }
+    unsafe { std::slice::from_raw_parts(zero_copy::address(port, place), bytes as usize) }
 }
 
 /// The bytes of a block of this rank that nobody knows yet.
@@ -205,7 +205,7 @@ impl Peer {
         let comm = mpi().comm(comm)?;
         let tag = Self::check_tag(tag)?;
         let world = if rank == abi::PROC_NULL { None } else { Some(Self::world(&comm, rank)?) };
-        agree::register(&comm);
+        control::register(&comm);
         Ok(Self { comm, world, tag: Some(tag) })
     }
 
@@ -218,7 +218,7 @@ impl Peer {
             abi::ANY_SOURCE => Some(ANY),
             _ => Some(Self::world(&comm, rank)?),
         };
-        agree::register(&comm);
+        control::register(&comm);
         Ok(Self { comm, world, tag })
     }
 
@@ -268,7 +268,7 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
     let buffer = if mode == Mode::Buffered { Some(room_for(peer, length)?) } else { None };
     let hollow = mpi().hollow.get();
     let stays = !hollow && matches!(mode, Mode::Posted | Mode::Synchronous);
-    let mut contents = if stays { lent::lend(data)? } else { 0 };
+    let mut contents = if stays { zero_copy::expose(data)? } else { 0 };
     if contents == 0 && !hollow {
         contents = block(length)?;
         data.pack(bytes_mut(port, contents, length));
@@ -313,7 +313,7 @@ impl Target {
     }
 
     /// Asks for where it goes.
-    pub fn soon(&self) {
+    pub fn prefetch(&self) {
         let first = self.data.first().filter(|_| !mpi().hollow.get());
         if let Some(first) = first.map(std::ptr::with_exposed_provenance::<MaybeUninit<u8>>) {
             // SAFETY: the first byte of the program's buffer; it is not read.
@@ -330,7 +330,7 @@ impl Target {
         kinds::check(port, done, &self.data, &self.peer.comm);
         if done.contents != 0 {
             self.data.unpack(bytes(port, done.contents, done.bytes.min(room)));
-            lent::give_back(port, done.contents);
+            zero_copy::release(port, done.contents);
         }
         status.set_bytes(done.bytes.min(room));
         let fits = check_room(done.bytes, room);
@@ -345,7 +345,7 @@ pub fn blocking(active: Active) -> Result<Status> {
     match active {
         Active::Send { ticket, contents } => {
             // The contents are kept; whoever depends on the end of the send waits in the simulator.
-            lent::settle(port, contents)?;
+            zero_copy::detach(port, contents)?;
             threads::finish_later(port, &[ticket]);
             port.forget(ticket);
             return Ok(Status::empty());

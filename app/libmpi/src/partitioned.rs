@@ -20,7 +20,7 @@ use crate::comm::{Comm, Purpose};
 use crate::error::{Error, Result};
 use crate::p2p::{self, Data, Peer};
 use crate::request::{Active, Request, Starter, unfinished};
-use crate::{agree, check, comm, lent, mpi, mpi_functions};
+use crate::{check, comm, control, mpi, mpi_functions, zero_copy};
 
 /// Words before the data of a message: where it begins in all data, its bytes, and how many
 /// messages there are.
@@ -140,7 +140,7 @@ fn open(comm: &Comm, peer: u32, tag: c_int, sends: bool) -> u64 {
     // The two sides count apart, in case they are one rank.
     let again = mpi().comms.again(&[&both[..], &[sends.into()]].concat());
     let context = comm::context::number(&[&both[..], &[again]].concat());
-    agree::register_pair(context, u32::from(!sends), [from, to]);
+    control::register_pair(context, u32::from(!sends), [from, to]);
     context
 }
 
@@ -154,7 +154,7 @@ impl Drop for Channel {
             port.say(&Command::Cancel(ticket));
             port.forget(ticket);
         }
-        agree::release(self.tag.context, 2);
+        control::release(self.tag.context, 2);
     }
 }
 
@@ -203,7 +203,7 @@ impl Operation {
             channel.posted.borrow_mut().pop_front();
             port.forget(ticket);
             self.accept(p2p::bytes(port, done.contents, 8 * HEAD + done.bytes));
-            lent::give_back(port, done.contents);
+            zero_copy::release(port, done.contents);
             channel.post(port, self.come.get());
         }
     }

@@ -15,7 +15,7 @@ use crate::p2p::Target;
 use crate::partitioned::Operation;
 use crate::state::Mpi;
 use crate::window::Window;
-use crate::{check, lent, mpi, mpi_functions, threads};
+use crate::{check, mpi, mpi_functions, threads, zero_copy};
 use array::Requests;
 
 mod array;
@@ -122,7 +122,7 @@ impl Active {
     }
 
     /// Asks for what takes in the result of a collective.
-    pub fn soon(&self) {
+    pub fn prefetch(&self) {
         if let Self::Collective { finish, .. } = self {
             kernel::prefetch(&**finish);
         }
@@ -163,7 +163,7 @@ pub fn end(active: Active) -> Result<Status> {
         Active::Failed(error) => Err(error),
         Active::Send { ticket, contents } => {
             port.forget(ticket);
-            lent::settle(port, contents).map(|()| Status::empty())
+            zero_copy::detach(port, contents).map(|()| Status::empty())
         }
         Active::Copied { .. } | Active::Own(_) => Ok(Status::empty()),
         Active::Receive { ticket, target } => {
@@ -246,12 +246,12 @@ impl Request {
     }
 
     /// Asks for the data that its end takes in.
-    fn data_soon(&self, port: &Client) {
+    fn prefetch_data(&self, port: &Client) {
         match &*self.active.borrow() {
             Some(Active::Send { contents, .. }) if *contents != 0 => {
-                arena::soon(port.memory(), *contents);
+                arena::prefetch(port.memory(), *contents);
             }
-            Some(Active::Receive { target, .. }) => target.soon(),
+            Some(Active::Receive { target, .. }) => target.prefetch(),
             _ => {}
         }
     }
@@ -331,13 +331,13 @@ impl Request {
             self.cancelled.set(true);
             return Ok(());
         }
-        lent::give_back(port, contents);
+        zero_copy::release(port, contents);
         let status = Active::Done(Status::of_cancelled());
         match self.active.replace(Some(status)) {
             Some(Active::Copied { buffer, .. }) => buffer.withdraw(port, ticket),
             _ => port.forget(ticket),
         }
-        lent::settle(port, contents)
+        zero_copy::detach(port, contents)
     }
 
     /// A message is on its way, whatever its sender wants; but for one that was cancelled, nobody
@@ -348,7 +348,7 @@ impl Request {
             _ => return Ok(()),
         };
         port.forget(send.0);
-        lent::settle(port, send.1)?;
+        zero_copy::detach(port, send.1)?;
         self.active.replace(Some(Active::Done(Status::empty())));
         Ok(())
     }

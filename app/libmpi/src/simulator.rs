@@ -31,7 +31,7 @@ const LAUNCHER: &str = "a rank is one process: if it is started by the launcher 
 
 /// The simulator's options for its ranks.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner {
+pub struct RankOptions {
     /// They measure their computation.
     measures: bool,
     /// They say when they compute, though not for how long.
@@ -40,7 +40,7 @@ pub struct Manner {
     hollow: bool,
 }
 
-impl Manner {
+impl RankOptions {
     /// The options that these environment variables select.
     pub fn new(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let says = |name, what: &str| variable(name).is_some_and(|said| said == what);
@@ -82,23 +82,27 @@ fn wait_for_turn(channel: &Channel) {
 
 thread_local! {
     /// The number of times that this thread still pins itself before it sleeps.
-    static SITS: Cell<u32> = const { Cell::new(0) };
+    static PINS_LEFT: Cell<u32> = const { Cell::new(0) };
 }
 
 /// The number of times that a thread pins itself once it was woken elsewhere. Pinning and unpinning
 /// cost as much as a turn, and need not be where the other cores are busy.
-const OFTEN: u32 = 64;
+const PIN_REPEATS: u32 = 64;
 
 /// Waits for the turn, to be woken on a core. This code is kept away from the turns on a machine of
 /// one core, which take as long as the pages of code that they touch.
 #[cold]
 #[inline(never)]
 fn wait_there(channel: &Channel, asleep: u32, core: usize) {
-    let more = SITS.get();
-    let seat = if more > 0 { Pinning::new(core) } else { None };
+    let more = PINS_LEFT.get();
+    let pinning = if more > 0 { Pinning::new(core) } else { None };
     let _ = futex::wait(&channel.turn, futex::Flags::empty(), asleep, None);
-    drop(seat);
-    SITS.set(if more == 0 && sched_getcpu() != core { OFTEN } else { more.saturating_sub(1) });
+    drop(pinning);
+    PINS_LEFT.set(if more == 0 && sched_getcpu() != core {
+        PIN_REPEATS
+    } else {
+        more.saturating_sub(1)
+    });
 }
 
 unsafe extern "C" {
@@ -148,15 +152,15 @@ pub struct Connected {
 /// by itself, it is alone.
 pub fn connect() -> Result<Connected> {
     if let Some(port) = mpi().port.get() {
-        if let Some(manner) = mpi().manner.take() {
-            manner.adopt(mpi());
+        if let Some(options) = mpi().options.take() {
+            options.adopt(mpi());
         }
         return Ok(Connected { port, universe: port.ranks(), program: 0, birth: 0 });
     }
     let failed = |text: &str| Error::new(abi::ERR_OTHER, text.to_owned());
     let Ok(said) = std::env::var(ENVIRONMENT) else {
-        let port = crate::alone::port(end)?;
-        mpi().alone.set(true);
+        let port = crate::singleton::port(end)?;
+        mpi().is_singleton.set(true);
         let port = mpi().port.get_or_init(|| port);
         return Ok(Connected { port, universe: port.ranks(), program: 0, birth: 0 });
     };
@@ -197,7 +201,7 @@ pub fn connect() -> Result<Connected> {
             )));
         }
     }
-    Manner::new(|name| std::env::var_os(name)).adopt(mpi());
+    RankOptions::new(|name| std::env::var_os(name)).adopt(mpi());
     let writer = Writer::new(memory, *rank);
     let port =
         mpi().port.get_or_init(|| Client::new(writer, *rank, *first, Box::new(Process), end));
@@ -207,11 +211,11 @@ pub fn connect() -> Result<Connected> {
 
 /// Connects a rank that the simulator holds in its own process, where `variables` are exchanged
 /// when another rank runs.
-pub fn hold(rank: &Mpi, port: Client, manner: Manner, variables: Rc<[Range<usize>]>) {
+pub fn hold(rank: &Mpi, port: Client, options: RankOptions, variables: Rc<[Range<usize>]>) {
     threads::forbid();
-    rank.held.set(true);
+    rank.shares_process.set(true);
     port.locate_by(place::here);
-    rank.manner.set(Some(manner));
+    rank.options.set(Some(options));
     // A rank is held once.
     let _ = rank.variables.set(variables);
     let _ = rank.port.set(port);
@@ -287,41 +291,41 @@ pub extern "C" fn heddle_turn() -> u64 {
 }
 
 /// Is told of a look at the clock: when it began and ended, in picoseconds.
-pub type Told = extern "C" fn(u64, u64);
+pub type LookHook = extern "C" fn(u64, u64);
 
 /// Looks at the clock are told from now on: as they take their turn with what else the rank does, a
 /// replay of what is recorded needs them.
 #[unsafe(no_mangle)]
-pub extern "C" fn heddle_tell_looks(told: Told) {
-    mpi().told.set(Some(told));
+pub extern "C" fn heddle_tell_looks(hook: LookHook) {
+    mpi().look_hook.set(Some(hook));
 }
 
 /// Is told of something within a call: when it began and ended, in picoseconds, and whether it is a
 /// turn, or an agreement of the ranks of a communicator.
-pub type ToldAgreement = extern "C" fn(begin: u64, end: u64, is_turn: bool);
+pub type AgreementHook = extern "C" fn(begin: u64, end: u64, is_turn: bool);
 
 /// Agreements within calls are told from now on, and turns: a replay of what is recorded needs
 /// those of MPI-IO.
 #[unsafe(no_mangle)]
-pub extern "C" fn heddle_tell_agreements(told: ToldAgreement) {
-    mpi().told_agreements.set(Some(told));
+pub extern "C" fn heddle_tell_agreements(hook: AgreementHook) {
+    mpi().agreement_hook.set(Some(hook));
 }
 
 /// Does something of which is told.
 pub fn tell<T>(port: &Client, is_turn: bool, act: impl FnOnce() -> T) -> T {
-    let Some(told) = mpi().told_agreements.get() else { return act() };
+    let Some(hook) = mpi().agreement_hook.get() else { return act() };
     let begin = port.computed();
     let result = act();
-    told(begin, port.time(), is_turn);
+    hook(begin, port.time(), is_turn);
     result
 }
 
 /// A look at the clock, in picoseconds.
 pub fn time(mpi: &Mpi, port: &Client) -> u64 {
-    let Some(told) = mpi.told.get() else { return port.poll(Poll::Time) };
+    let Some(hook) = mpi.look_hook.get() else { return port.poll(Poll::Time) };
     let begin = port.computed();
     let end = port.poll(Poll::Time);
-    told(begin, end);
+    hook(begin, end);
     end
 }
 

@@ -62,7 +62,7 @@ pub struct Mpi {
     pub port: std::cell::OnceCell<rank_ipc::Client>,
     /// The simulator's options for a rank that shares its process, until it uses MPI: what it does
     /// before does not count.
-    pub manner: Cell<Option<crate::simulator::Manner>>,
+    pub options: Cell<Option<crate::simulator::RankOptions>>,
     /// The processor time at which the last call ended, if computation counts.
     pub measured: Cell<Option<u64>>,
     /// The time in picoseconds at which the rank last looked at or changed memory that ranks share;
@@ -72,17 +72,17 @@ pub struct Mpi {
     /// likewise.
     pub turn: Cell<u64>,
     /// The function that is told of looks at the clock.
-    pub told: Cell<Option<crate::simulator::Told>>,
+    pub look_hook: Cell<Option<crate::simulator::LookHook>>,
     /// The function that is told of agreements and turns.
-    pub told_agreements: Cell<Option<crate::simulator::ToldAgreement>>,
+    pub agreement_hook: Cell<Option<crate::simulator::AgreementHook>>,
     /// The library tells the simulator each time that the rank computes.
     pub counted: Cell<bool>,
     /// Messages and collectives have no contents: the program's buffers are left alone.
     pub hollow: Cell<bool>,
     /// There is no simulator.
-    pub alone: Cell<bool>,
+    pub is_singleton: Cell<bool>,
     /// Its process holds other ranks, too.
-    pub held: Cell<bool>,
+    pub shares_process: Cell<bool>,
     /// The program was warned that messages are received as something else than what was sent.
     pub warned: Cell<bool>,
     /// Memory that is this rank's only while it runs.

@@ -19,9 +19,9 @@ use std::time::{Duration, Instant};
 
 use rank_ipc::{Client, Command, Shape, Taken, Ticket};
 
-use crate::others::Others;
 use crate::simulator::meanwhile;
 use crate::state::mpi;
+use crate::thread_states::ThreadStates;
 
 /// True if threads may call at any time.
 static MULTIPLE: AtomicBool = AtomicBool::new(false);
@@ -40,7 +40,7 @@ static FREE: Condvar = Condvar::new();
 static CHANGED: Condvar = Condvar::new();
 
 /// The state of the threads of the process.
-static OTHERS: Mutex<Others> = Mutex::new(Others::new());
+static THREAD_STATES: Mutex<ThreadStates> = Mutex::new(ThreadStates::new());
 
 /// The time that a thread waits before it looks again, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(4));
@@ -241,13 +241,13 @@ pub fn pause() {
         return;
     }
     // As long as the lock is held: what the others wait for is no thread's to look at without it.
-    let is_alone = alone();
+    let is_last_awake = is_last_awake();
     let depth = {
         let mut state = state();
         release(&mut state);
         state.depth
     };
-    if !is_alone {
+    if !is_last_awake {
         on_the_wall(|| std::thread::sleep(PAUSES.0));
     }
     take(depth);
@@ -255,10 +255,10 @@ pub fn pause() {
 
 /// True if no other thread can do anything before this one, which has the lock, does: each waits in
 /// MPI, or sleeps until a thread wakes it.
-fn alone() -> bool {
+fn is_last_awake() -> bool {
     // Another thread that looks is awake.
-    let Ok(mut others) = OTHERS.try_lock() else { return false };
-    if others.none() {
+    let Ok(mut states) = THREAD_STATES.try_lock() else { return false };
+    if states.are_none() {
         return true;
     }
     let waiting: Vec<u32> = {
@@ -268,7 +268,8 @@ fn alone() -> bool {
         }
         state.waiting.iter().map(|waiting| waiting.thread).collect()
     };
-    others.sleep(me(), |thread| waiting.contains(&thread)) && COMING.load(Ordering::Acquire) == 0
+    states.all_sleep(me(), |thread| waiting.contains(&thread))
+        && COMING.load(Ordering::Acquire) == 0
 }
 
 /// A call has said all its messages: returns when these of its operations are done.
@@ -337,7 +338,7 @@ pub fn look(port: &Client, tickets: &[Ticket]) {
 
 /// True if a wait of this thread is that of the whole rank.
 fn plain() -> bool {
-    !allowed() || state().waiting.is_empty() && alone()
+    !allowed() || state().waiting.is_empty() && is_last_awake()
 }
 
 fn wait_among(port: &Client, all: bool, tickets: &[Ticket]) {
@@ -349,7 +350,7 @@ fn wait_among(port: &Client, all: bool, tickets: &[Ticket]) {
         if open.is_empty() || !all && open.len() < tickets.len() {
             return;
         }
-        if alone() {
+        if is_last_awake() {
             let others: Vec<Ticket> =
                 state().waiting.iter().flat_map(|waiting| waiting.tickets.clone()).collect();
             let first: Vec<Ticket> = open.into_iter().chain(others).filter(is_open).collect();

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use calls::Neighbours;
 use rank_ipc::{Command, Members};
 
-use crate::frame::{Rank, Rules};
+use crate::rank::{Rank, Rules};
 use crate::shared::FIRST_CONTEXT;
 
 /// A communicator as a rank knows it.

@@ -8,9 +8,9 @@ use rank_ipc::CollectiveStart;
 use schedule::{Edge, Kind, Op};
 
 use crate::communicators::Communicator;
-use crate::frame::{Ops, Rank, Rules};
 use crate::graph::BLOCKING;
-use crate::shared::Part;
+use crate::rank::{Ops, Rank, Rules};
+use crate::shared::MemberCall;
 use crate::tags::{Tags, message_of_collective};
 
 /// Programs repeat their collectives: the messages of the last one are kept, if they are not more
@@ -96,12 +96,12 @@ impl Expansion {
     }
 
     /// It will be asked for whether it is that of another collective.
-    pub fn soon(&self) {
+    pub fn prefetch(&self) {
         kernel::prefetch(self);
     }
 
     /// It will be posted.
-    pub fn peers_soon(&self) {
+    pub fn prefetch_peers(&self) {
         kernel::prefetch(&*self.peers);
     }
 
@@ -219,7 +219,7 @@ impl Rank {
         let behind = known.remote.get(0).is_some_and(|other| known.local.get(0) > Some(other));
         let me = known.me + if behind { known.remote.len() } else { 0 };
         let root = part_root.filter(|_| known.remote.is_empty());
-        let mine = Part { collective, root, me, contents };
+        let mine = MemberCall { collective, root, me, contents };
         let (board, number) =
             rules.shared.contribute((context, number), members, mine, &rules.memory)?;
         self.call.is_collective = true;

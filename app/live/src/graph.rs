@@ -275,7 +275,7 @@ impl Graph {
     }
 
     /// The oldest operations will be asked for soon.
-    pub fn soon(&self) {
+    pub fn prefetch(&self) {
         for index in (0..SOON).map(|offset| self.first.wrapping_add(offset)) {
             let Some(place) = self.place(index) else { return };
             self.nodes.get(place).into_iter().for_each(kernel::prefetch);
@@ -284,7 +284,7 @@ impl Graph {
     }
 
     /// Operations will be added soon: asks for their room.
-    pub fn room_soon(&self) {
+    pub fn prefetch_room(&self) {
         let last = self.next.wrapping_sub(self.first);
         for place in (last..last + ADDED).map(|offset| self.behind(offset)) {
             self.nodes.get(place).into_iter().for_each(kernel::prefetch);

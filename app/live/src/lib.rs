@@ -2,7 +2,7 @@
 //!
 //! A rank is held by a [`Runner`] (a process of its own, or a coroutine). It says what it does
 //! ([`rank_ipc::Command`]); here that becomes a graph of operations, the same graph that the
-//! compiler of traces makes of the calls ([`frame`](self)), which hosts work off like any other
+//! compiler of traces makes of the calls (`rank.rs`), which hosts work off like any other
 //! program ([`host::Source`]). When an operation that the rank waits for is done, the rank runs on.
 //!
 //! Not here: what MPI's calls mean, which is the business of the library in the rank.
@@ -13,13 +13,13 @@ mod descendants;
 mod ending;
 mod envelope;
 mod expansion;
-mod frame;
 mod graph;
 mod identity;
 mod look;
 mod output;
 mod probes;
 mod processes;
+mod rank;
 mod remote;
 mod runner;
 mod shared;

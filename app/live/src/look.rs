@@ -4,8 +4,8 @@ use calls::polling::{APART, look_at_clock};
 use rank_ipc::{Command, Poll, Taken, Ticket};
 use schedule::Edge;
 
-use crate::frame::{Rank, Rules, Ticketed};
 use crate::graph::LEFT;
+use crate::rank::{Rank, Rules, Ticketed};
 
 /// A look for what may have come.
 #[derive(Debug)]

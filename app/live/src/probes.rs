@@ -3,8 +3,8 @@
 use rank_ipc::{Command, Ticket};
 use schedule::{Edge, Kind};
 
-use crate::frame::{Rank, Rules};
 use crate::graph::AT_ONCE;
+use crate::rank::{Rank, Rules};
 
 /// A receive that only finds its message.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,8 @@ use rank_ipc::{Command, Ticket};
 use schedule::{Edge, Kind, Op};
 
 use crate::envelope::Envelope;
-use crate::frame::{Ops, Rank, Rules};
 use crate::graph::MET;
+use crate::rank::{Ops, Rank, Rules};
 use crate::shared::Shared;
 use crate::tags::{REQUEST, Tags};
 

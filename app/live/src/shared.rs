@@ -48,7 +48,7 @@ pub struct Shared {
 
 /// A member's part in a collective.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct MemberCall {
     pub collective: Collective,
     /// The root, where it has the same number for all.
     pub root: Option<u32>,
@@ -57,7 +57,7 @@ pub struct Part {
     pub contents: Offset,
 }
 
-impl Part {
+impl MemberCall {
     /// The members of a communicator must call the same collective (MPI 4.1, section 6.14).
     fn check(&self, first: &Self) -> Result<(), String> {
         let said = |part: &Self| {
@@ -91,7 +91,7 @@ struct Board {
     /// None if it is a collective without contents.
     place: Offset,
     /// The call of the first member who came.
-    first: Part,
+    first: MemberCall,
     /// The number of members that have yet to contribute.
     missing: u32,
     /// A place in [`Boards::under_way`].
@@ -178,7 +178,7 @@ impl Shared {
     }
 
     /// Prefetches the envelopes of a rank's messages, which their receivers will ask for soon.
-    pub fn soon(&self, rank: u32) {
+    pub fn prefetch_envelopes(&self, rank: u32) {
         self.envelopes.get(rank as usize).into_iter().for_each(kernel::prefetch);
     }
 
@@ -213,7 +213,7 @@ impl Shared {
         &self,
         key: (u64, u64),
         members: u32,
-        part: Part,
+        part: MemberCall,
         memory: &Memory,
     ) -> Result<(Offset, u32), String> {
         let boards = &mut *lock(&self.boards);

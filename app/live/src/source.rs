@@ -12,8 +12,8 @@ use schedule::{Edge, Op, Run};
 
 use crate::computation::Computation;
 use crate::envelope::Envelope;
-use crate::frame::{Rank, Rules, Want};
 use crate::graph::{ANY, AT_ONCE, BLOCKING, Graph, PINNED};
+use crate::rank::{Rank, Rules, Want};
 use crate::shared::{Costs, Shared};
 use crate::spawn::Dormant;
 use crate::tags::{BIRTH, REQUEST, Tags};
@@ -129,9 +129,9 @@ impl<'a, H: Runner + ?Sized> Live<'a, H> {
     /// The rank runs from a moment on, until it waits.
     fn run(&self, state: &mut State, at: &Stamp) {
         self.runner.prefetch(state.rank.number, true);
-        state.rank.graph.room_soon();
-        self.rules.shared.soon(state.rank.number);
-        state.rank.expansion.iter().for_each(|expansion| expansion.soon());
+        state.rank.graph.prefetch_room();
+        self.rules.shared.prefetch_envelopes(state.rank.number);
+        state.rank.expansion.iter().for_each(|expansion| expansion.prefetch());
         let mut now = at.time.ps();
         let mut value = std::mem::take(&mut state.rank.birth);
         state.waits = false;
@@ -178,7 +178,7 @@ impl<'a, H: Runner + ?Sized> Live<'a, H> {
                 break;
             }
         }
-        rank.expansion.iter().for_each(|expansion| expansion.peers_soon());
+        rank.expansion.iter().for_each(|expansion| expansion.prefetch_peers());
         let mut want = Want::Now(u64::MAX);
         let mut commands = Decoder::new(&words);
         loop {
@@ -318,7 +318,7 @@ impl<H: Runner + ?Sized> Operations for &Live<'_, H> {
     }
 
     fn soon(&self, state: &State, rank: u32, stage: usize) {
-        state.rank.soon(stage);
+        state.rank.prefetch(stage);
         if state.waits && stage == 0 {
             self.runner.prefetch(rank, false);
         }
@@ -359,7 +359,7 @@ impl<H: Runner + ?Sized> Probing for &Live<'_, H> {
 
     fn coming(&self, sender: u32, tag: u32) {
         if !Tags::is_of_collective(tag) {
-            self.rules.shared.soon(sender);
+            self.rules.shared.prefetch_envelopes(sender);
         }
     }
 

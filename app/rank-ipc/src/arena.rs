@@ -214,7 +214,7 @@ pub fn beside(memory: &Memory, place: Offset, number: u64) -> &AtomicU64 {
 
 /// Prefetches the header and the beginning of a block. Marks in the highest bits of its offset are
 /// ignored.
-pub fn soon(memory: &Memory, place: Offset) {
+pub fn prefetch(memory: &Memory, place: Offset) {
     let place = place & !MARKS;
     kernel::prefetch(memory.word(place - HEADER));
     kernel::prefetch(memory.word(place));

@@ -351,7 +351,7 @@ impl Client {
         // The completion of a forgotten operation is dropped.
         let done = |done: Completion| {
             if done.contents != 0 {
-                arena::soon(self.memory(), done.contents);
+                arena::prefetch(self.memory(), done.contents);
             }
             if let Some(known) = self.done.borrow_mut().get_mut(done.ticket) {
                 *known = Some(done);

@@ -1,7 +1,7 @@
 //! `heddle mpirun`.
 
 pub mod check;
-mod manners;
+mod foreign_options;
 mod placement;
 
 use std::{
@@ -12,7 +12,7 @@ use std::{
 
 use experiment::{Configuration, MakeRunner, Observers, Plan, Printing, Report, Request};
 
-pub use manners::Adapted;
+pub use foreign_options::Adapted;
 
 use crate::{
     arguments::{Arguments, Format, Mpirun},

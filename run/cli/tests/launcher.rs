@@ -72,7 +72,7 @@ fn without_a_terminal() {
     let folder = Folder::new("nohup");
     let script = "nohup $HEDDLE mpirun -q sh -c 'kill -HUP $PPID; sleep 0.3; $PROGRAM variables' \
                   2> /dev/null";
-    let ran = shell(&folder, &compiled("manners"), script);
+    let ran = shell(&folder, &compiled("launched"), script);
     assert!(ran.code == 0 && ran.stdout.starts_with("0 none "), "{ran:?}");
 }
 
@@ -81,7 +81,7 @@ fn without_a_terminal() {
 #[test]
 fn several_processes_of_a_rank() {
     let folder = Folder::new("several-processes");
-    let program = compiled("manners");
+    let program = compiled("launched");
     let twice = "[ $PMI_RANK = 1 ] && { sleep 1; exec $PROGRAM print; }; $PROGRAM print & $PROGRAM \
                  print; a=$?; wait $!; exit $((a + $?))";
     for (ranks, script, message) in [
@@ -121,7 +121,7 @@ fn paths_of_the_command_line() {
              $HEDDLE mpirun {options} --compute-time replayed --times out{number}/computation.csv \
              --wdir sub $PROGRAM variables"
         );
-        let ran = shell(&folder, &compiled("manners"), &script);
+        let ran = shell(&folder, &compiled("launched"), &script);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{how}");
         let there = ran.stdout.lines().filter(|line| line.ends_with("/sub")).count();
         assert_eq!(there, 4, "{how}: {}", ran.stdout);
@@ -136,7 +136,7 @@ fn paths_of_the_command_line() {
 fn a_manifest_from_elsewhere() {
     let folder = Folder::new("manifest-elsewhere");
     fs::create_dir(folder.path("here")).expect("a folder");
-    fs::copy(compiled("manners"), folder.path("here/program")).expect("a program");
+    fs::copy(compiled("launched"), folder.path("here/program")).expect("a program");
     let script = "cd here && $HEDDLE mpirun -q -n 2 --compute-time off -o ../out ./program \
                   variables && cd / &&
                   $HEDDLE run -q $OLDPWD/../out/manifest.json";
@@ -166,7 +166,7 @@ fn what_is_missing() {
         assert!(ran.code == 1 && ran.stderr.ends_with("help: its folder `lib` is\n"), "{ran:?}");
         let ran = shell(
             &folder,
-            &compiled("manners"),
+            &compiled("launched"),
             &format!("$HEDDLE mpirun -q {how} -x ONE $PROGRAM variables"),
         );
         assert!(ran.code == 0 && ran.stdout.starts_with("0 none "), "{ran:?}");
@@ -179,7 +179,7 @@ fn what_is_missing() {
 #[test]
 fn tagged_lines_that_are_lost() {
     let folder = Folder::new("tagged-lost");
-    let program = compiled("manners");
+    let program = compiled("launched");
     let full =
         shell(&folder, &program, "$HEDDLE mpirun -q -n 2 --tag-output $PROGRAM print > /dev/full");
     assert_eq!(full.code, 4, "{full:?}");
@@ -207,7 +207,7 @@ fn files_that_are_too_large() {
         assert_eq!(ran.code, code, "{command}: {ran:?}");
         assert!(ran.stderr.contains("File too large"), "{command}: {ran:?}");
     }
-    let program = compiled("manners");
+    let program = compiled("launched");
     let script = "$HEDDLE mpirun -q sh -c 'ulimit -f 1; head -c 9999 /dev/zero > large; kill -l \
                   $?; $PROGRAM x'";
     let ran = shell(&folder, &program, script);

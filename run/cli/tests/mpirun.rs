@@ -25,7 +25,7 @@ fn what_a_program_needs() {
     assert_eq!(report[0]["unimplemented"], serde_json::json!([]));
     let fits = [&report[0]["complete"], &report[0]["fits_one_process"]];
     assert_eq!(fits, [&serde_json::json!(true); 2]);
-    let forks = mpirun("--check --in-process", &compiled("manners"), "");
+    let forks = mpirun("--check --in-process", &compiled("launched"), "");
     assert_eq!(forks.code, 0, "{}", forks.stderr);
     assert!(forks.stdout.contains("must not call fork"), "{}", forks.stdout);
 }
@@ -192,7 +192,7 @@ fn pkg_config_finds_it() {
 /// Whole lines behind their rank; a last line without its end gets one.
 #[test]
 fn tagged_lines() {
-    let ran = mpirun("-q -n 3 --tag-output", &compiled("manners"), "print");
+    let ran = mpirun("-q -n 3 --tag-output", &compiled("launched"), "print");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let sorted = |text: &str| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -206,7 +206,7 @@ fn tagged_lines() {
         .collect();
     let error: Vec<String> = (0..3).map(|rank| format!("[1,{rank}]<stderr>:odd")).collect();
     assert_eq!((sorted(&ran.stdout), sorted(&ran.stderr)), (out, error));
-    let refused = mpirun("--tag-output --in-process", &compiled("manners"), "print");
+    let refused = mpirun("--tag-output --in-process", &compiled("launched"), "print");
     assert_eq!(refused.code, 2, "{}", refused.stderr);
 }
 
@@ -214,7 +214,7 @@ fn tagged_lines() {
 /// held.
 #[test]
 fn ranks_on_hosts() {
-    let program = compiled("manners");
+    let program = compiled("launched");
     let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines");
     let tree = format!("--machine {machines}/fat-tree-648.toml");
     let graphene = format!("--machine {machines}/graphene.xml");
@@ -264,7 +264,7 @@ fn ranks_on_hosts() {
 fn options_without_effect() {
     let ran = mpirun(
         "-q -np 2 --bind-to core --oversubscribe -genv ONE 1",
-        &compiled("manners"),
+        &compiled("launched"),
         "variables",
     );
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -280,7 +280,7 @@ fn options_without_effect() {
 /// Variables, folders and numbers of ranks of several programs, their input and exit codes.
 #[test]
 fn several_programs() {
-    let program = compiled("manners");
+    let program = compiled("launched");
     let folder = Folder::new("several");
     let path = program.display().to_string();
     let options = format!(
@@ -329,7 +329,7 @@ fn several_programs() {
 /// A rank that is killed, or whose address space has no room for messages, is named.
 #[test]
 fn ranks_that_are_killed() {
-    let program = compiled("manners");
+    let program = compiled("launched");
     let killed = mpirun("-n 3", &program, "kill");
     assert_eq!(killed.code, 128 + 9, "{}", killed.stderr);
     assert!(
@@ -395,7 +395,7 @@ fn with_children(folder: &Folder) -> (Child, Vec<String>, Vec<String>) {
     let mut command = Command::new("env");
     command
         .args(["--default-signal=HUP", env!("CARGO_BIN_EXE_heddle"), "mpirun", "-q", "-n", "2"])
-        .arg(compiled("manners"))
+        .arg(compiled("launched"))
         .arg("children")
         .arg(folder.path("."));
     let child = command

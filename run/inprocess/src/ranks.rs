@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use corosensei::stack::Stack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use heddle_mpi::simulator::Manner;
+use heddle_mpi::simulator::RankOptions;
 use heddle_mpi::state::{self, Mpi};
 use live::{Launch, Lost, Runner};
 use rank_ipc::{
@@ -207,7 +207,7 @@ impl Ranks {
         let copies = Rc::new(Copies { image: image.clone(), large, of });
         let fresh = image.fresh();
         let stacks = Stacks::new(count)?;
-        let manner = Manner::new(|name| {
+        let options = RankOptions::new(|name| {
             let mut said = programs.iter().flat_map(|program| &program.environment);
             said.find(|(known, _)| known == name).map(|(_, value)| value.clone())
         });
@@ -218,7 +218,7 @@ impl Ranks {
             let known = unsafe { &*mpi };
             let here = Here { rank, copies: Rc::clone(&copies), openmp: openmp.clone() };
             let port = Client::new(writer.clone(), rank, count, Box::new(here), end);
-            heddle_mpi::simulator::hold(known, port, manner, Rc::clone(&places));
+            heddle_mpi::simulator::hold(known, port, options, Rc::clone(&places));
             let mut given: Vec<*mut i8> =
                 arguments.iter().map(|word| word.clone().into_raw()).collect();
             given.push(ptr::null_mut());

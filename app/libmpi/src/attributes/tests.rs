@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 
 use crate::abi::{self, Handle};
-use crate::agree::ranks;
+use crate::control::ranks;
 
 type Copy =
     extern "C" fn(Handle, c_int, *mut c_void, *mut c_void, *mut *mut c_void, *mut c_int) -> c_int;

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::Comm;
 use crate::abi::{self, Handle};
-use crate::agree;
 use crate::argument::Out;
+use crate::control;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::info::Info;
@@ -110,19 +110,19 @@ pub(super) fn hints(info: Handle) -> Result<Info> {
 mpi_functions! {
     fn Comm_dup(comm: Handle, newcomm: Out<Handle>) about Comm(comm) {
         copy(comm, newcomm, Info::default())?;
-        agree::meet(&*mpi().comm(comm)?)
+        control::meet(&*mpi().comm(comm)?)
     }
 
     fn Comm_dup_with_info(comm: Handle, info: Handle, newcomm: Out<Handle>) about Comm(comm) {
         let hints = hints(info)?;
         copy(comm, newcomm, hints)?;
-        agree::meet(&*mpi().comm(comm)?)
+        control::meet(&*mpi().comm(comm)?)
     }
 
     fn Comm_idup(comm: Handle, newcomm: Out<Handle>, request: Out<Handle>) about Comm(comm) {
         request.check()?;
         copy(comm, newcomm, Info::default())?;
-        agree::meet_later(comm, request)
+        control::meet_later(comm, request)
     }
 
     fn Comm_idup_with_info(
@@ -131,7 +131,7 @@ mpi_functions! {
         request.check()?;
         let hints = hints(info)?;
         copy(comm, newcomm, hints)?;
-        agree::meet_later(comm, request)
+        control::meet_later(comm, request)
     }
 
     fn Comm_create(comm: Handle, group: Handle, newcomm: Out<Handle>) about Comm(comm) {
@@ -142,7 +142,7 @@ mpi_functions! {
         if parent.is_inter() {
             return newcomm.set(subset_of_inter(&parent, group)?);
         }
-        agree::meet(&parent)?;
+        control::meet(&parent)?;
         // Groups that different ranks name at once have no member in common, so the first member
         // tells them apart.
         let first = group.world(0).map_or(u64::MAX, u64::from);
@@ -168,7 +168,7 @@ mpi_functions! {
         let key = [Purpose::OwnSubset as u64, parent.context, tag as u64, group.fingerprint()];
         let context = super::context::next_number(&key);
         let handle = child(&parent, context, group, None);
-        agree::meet(&*mpi().comm(handle)?)?;
+        control::meet(&*mpi().comm(handle)?)?;
         newcomm.set(handle)
     }
 
@@ -180,7 +180,7 @@ mpi_functions! {
         let members = mpi().comm(comm.get()?)?;
         free(comm)?;
         // What is under way ends before anyone goes on.
-        agree::meet(&members)
+        control::meet(&members)
     }
 }
 
@@ -200,7 +200,7 @@ fn subset_of(group: &Group, parent: &Comm) -> Result {
 /// that is.
 fn subset_of_inter(parent: &Comm, group: Group) -> Result<Handle> {
     let own = group.rank_of(mpi().comms.me()).unwrap_or(u32::MAX);
-    let [_, there] = agree::exchange_both(parent, &own.to_le_bytes())?;
+    let [_, there] = control::exchange_both(parent, &own.to_le_bytes())?;
     let mut members: Vec<(u32, u32)> = parent
         .peers()
         .iter()

@@ -5,8 +5,8 @@ use std::ffi::{c_char, c_int};
 use super::Comm;
 use super::create::{Purpose, hints};
 use crate::abi::{self, Handle};
-use crate::agree;
 use crate::argument::{In, Out};
+use crate::control;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::info::Info;
@@ -27,7 +27,7 @@ mpi_functions! {
             return newcomm.set(abi::COMM_NULL);
         };
         comm.errhandler.replace(handler);
-        agree::meet(&comm)?;
+        control::meet(&comm)?;
         newcomm.set(mpi().comms.add(comm))
     }
 
@@ -66,7 +66,7 @@ mpi_functions! {
             return newintercomm.set(abi::COMM_NULL);
         };
         comm.errhandler.replace(handler);
-        agree::meet(&comm)?;
+        control::meet(&comm)?;
         newintercomm.set(mpi().comms.add(comm))
     }
 }

@@ -6,8 +6,8 @@ use super::Comm;
 use super::context::{decoded, encoded, next_number};
 use super::create::{Purpose, child, context};
 use crate::abi::{self, Handle};
-use crate::agree;
 use crate::argument::Out;
+use crate::control;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::state::mpi;
@@ -30,7 +30,7 @@ mpi_functions! {
         let leads = local_leader as u32 == local.rank();
         let mine = if leads { meet(&local, peer_comm, remote_leader, tag) } else { Ok(Vec::new()) };
         // A leader who failed says so with an empty list, or the others would wait for ever.
-        let all = agree::exchange(&local, mine.as_deref().unwrap_or_default())?;
+        let all = control::exchange(&local, mine.as_deref().unwrap_or_default())?;
         mine?;
         let said = all.get(local_leader as usize).map(Vec::as_slice).unwrap_or_default();
         let (context, remote) = said_by_leader(said)?;
@@ -45,7 +45,7 @@ mpi_functions! {
         check!(inter.is_inter(), ERR_COMM, "{} has one group only", inter.display_name());
         let high = high != 0;
         let mine = [u8::from(high)];
-        let [here, there] = agree::exchange_both(&inter, &mine)?;
+        let [here, there] = control::exchange_both(&inter, &mine)?;
         check!(
             here.iter().all(|said| *said == mine),
             ERR_ARG,
@@ -86,7 +86,7 @@ fn meet(local: &Comm, peer_comm: Handle, remote_leader: c_int, tag: c_int) -> Re
     let proposed =
         if me < world { next_number(&[Purpose::Bridge as u64, u64::from(me)]) } else { 0 };
     let mine = encoded(proposed, &local.local);
-    let mut theirs = agree::exchange_pair(&peers, leader, tag, &mine)?;
+    let mut theirs = control::exchange_pair(&peers, leader, tag, &mine)?;
     if me < world
         && let Some(place) = theirs.get_mut(..8)
     {

@@ -14,7 +14,7 @@ use crate::argument::Out;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::state::mpi;
-use crate::{agree, check, mpi_functions, threads};
+use crate::{check, control, mpi_functions, threads};
 
 /// The beginning of every message that ranks send over a socket.
 const GREETING: [u8; 8] = *b"heddle\r\n";
@@ -25,7 +25,7 @@ const LENGTH: usize = 16;
 const NUMBER: u32 = u32::MAX - rank_ipc::BIRTH - 1;
 
 fn greeting() -> Vec<u8> {
-    let own = mpi().alone.get() || mpi().held.get();
+    let own = mpi().is_singleton.get() || mpi().shares_process.get();
     let run = if own { std::process::id() } else { std::os::unix::process::parent_id() };
     [&GREETING[..], &run.to_le_bytes(), &mpi().comms.me().to_le_bytes()].concat()
 }
@@ -68,12 +68,12 @@ fn agree_with(other: u32) -> Result<u64> {
     if me < other {
         let key = [Purpose::Join as u64, u64::from(me), u64::from(other)];
         let context = super::context::next_number(&key);
-        agree::tell(other, NUMBER, &context.to_le_bytes())?;
-        agree::hear(other, NUMBER)?;
+        control::tell(other, NUMBER, &context.to_le_bytes())?;
+        control::hear(other, NUMBER)?;
         return Ok(context);
     }
-    let (_, said) = agree::hear(other, NUMBER)?;
-    agree::tell(other, NUMBER, &[])?;
+    let (_, said) = control::hear(other, NUMBER)?;
+    control::tell(other, NUMBER, &[])?;
     let context = said.first_chunk().map(|context| u64::from_le_bytes(*context));
     context
         .ok_or_else(|| Error::new(abi::ERR_INTERN, "the other rank does not name a communicator"))

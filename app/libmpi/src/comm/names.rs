@@ -11,7 +11,7 @@ use crate::abi::{self, Handle};
 use crate::argument::{In, Out};
 use crate::error::{Error, Result};
 use crate::state::mpi;
-use crate::{agree, check, mpi_functions, p2p};
+use crate::{check, control, mpi_functions, p2p};
 
 /// An entry: where the next one is, the lengths of name and port, and both.
 const HEAD: u64 = 24;
@@ -52,7 +52,7 @@ mpi_functions! {
         mpi().info_or_none(info)?;
         let (service, door) = (name(service_name)?, name(port_name)?);
         let port = mpi().port()?;
-        agree::settle();
+        control::settle();
         check!(find(port, &service).is_none(), ERR_SERVICE, "the name is published already");
         let entry = p2p::block(HEAD + (service.len() + door.len()) as u64)?;
         set(port, entry, word(port, NAMES));
@@ -69,7 +69,7 @@ mpi_functions! {
         let service = name(service_name)?;
         name(port_name)?;
         let port = mpi().port()?;
-        agree::settle();
+        control::settle();
         let (before, entry) = find(port, &service).ok_or_else(
             || unknown(abi::ERR_SERVICE, &service)
         )?;
@@ -82,7 +82,7 @@ mpi_functions! {
         mpi().info_or_none(info)?;
         let service = name(service_name)?;
         let port = mpi().port()?;
-        agree::settle();
+        control::settle();
         let (_, entry) = find(port, &service).ok_or_else(|| unknown(abi::ERR_NAME, &service))?;
         let start = entry + HEAD + word(port, entry + 8);
         let door = p2p::bytes(port, start, word(port, entry + 16));

@@ -9,8 +9,8 @@ use super::create::{Purpose, child};
 use super::inter::said_by_leader;
 use super::{Comm, context};
 use crate::abi::{self, Handle};
-use crate::agree::{self, Decision};
 use crate::argument::{In, Out};
+use crate::control::{self, Decision};
 use crate::error::{Error, Result};
 use crate::info::Info;
 use crate::state::mpi;
@@ -62,7 +62,7 @@ fn accept(door: Door, comm: &Comm) -> Result<Vec<u8>> {
     let me = mpi().comms.me();
     check!(door.rank == me, ERR_PORT, "the port was opened by rank {} of the world", door.rank);
     let (from, mut theirs) = loop {
-        let (from, said) = agree::hear(ANY, door.knock())?;
+        let (from, said) = control::hear(ANY, door.knock())?;
         let (number, theirs) = said.split_first_chunk().ok_or_else(silent)?;
         let decision = Decision::of(u64::from_le_bytes(*number));
         if decision.is_mine()? {
@@ -72,7 +72,7 @@ fn accept(door: Door, comm: &Comm) -> Result<Vec<u8>> {
         decision.end();
     };
     let context = context::next_number(&[Purpose::Door as u64, u64::from(me)]);
-    agree::tell(from, door.answer(), &context::encoded(context, &comm.local))?;
+    control::tell(from, door.answer(), &context::encoded(context, &comm.local))?;
     if let Some(place) = theirs.get_mut(..8) {
         place.copy_from_slice(&context.to_le_bytes());
     }
@@ -82,14 +82,14 @@ fn accept(door: Door, comm: &Comm) -> Result<Vec<u8>> {
 fn connect(door: Door, comm: &Comm, limit: u64) -> Result<Vec<u8>> {
     let decision = Decision::new()?;
     let knock = [&decision.number().to_le_bytes()[..], &context::encoded(0, &comm.local)].concat();
-    agree::tell(door.rank, door.knock(), &knock)?;
-    let answer = agree::listen(door.rank, door.answer())?;
-    if !agree::is_heard_within(answer, limit)? && decision.is_mine()? {
-        agree::withdraw(answer)?;
+    control::tell(door.rank, door.knock(), &knock)?;
+    let answer = control::listen(door.rank, door.answer())?;
+    if !control::is_heard_within(answer, limit)? && decision.is_mine()? {
+        control::withdraw(answer)?;
         let text = format!("nobody has accepted on the port for {} s", limit as f64 / SECOND);
         return Err(Error::new(abi::ERR_PORT, text));
     }
-    let (_, said) = agree::heard(answer)?;
+    let (_, said) = control::heard(answer)?;
     decision.end();
     Ok(said)
 }
@@ -130,7 +130,7 @@ fn bridge(
     let mine =
         if leads { Door::parse(name).and_then(|door| meet(door, &local)) } else { Ok(Vec::new()) };
     // A root that failed says so with an empty list, or the others would wait for ever.
-    let all = agree::exchange(&local, mine.as_deref().unwrap_or_default())?;
+    let all = control::exchange(&local, mine.as_deref().unwrap_or_default())?;
     mine?;
     let said = all.get(root as usize).map(Vec::as_slice).unwrap_or_default();
     let (context, remote) = said_by_leader(said)?;

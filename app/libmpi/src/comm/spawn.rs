@@ -13,8 +13,8 @@ use rank_ipc::start::Start;
 use super::create::{Purpose, child};
 use super::{Comm, context};
 use crate::abi::{self, Handle};
-use crate::agree;
 use crate::argument::{In, Out};
+use crate::control;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::info::Info;
@@ -89,17 +89,17 @@ fn processes(programs: &[Start]) -> u32 {
 fn launch(programs: &[Start], local: &Comm) -> Result<Vec<u32>> {
     check!(processes(programs) > 0, ERR_ARG, "no processes are to be started");
     check!(
-        !mpi().held.get(),
+        !mpi().shares_process.get(),
         ERR_SPAWN,
         "only ranks that are processes can start others, not those of --in-process"
     );
     check!(
-        !mpi().alone.get(),
+        !mpi().is_singleton.get(),
         ERR_SPAWN,
         "a program that is started without heddle mpirun cannot start processes"
     );
-    agree::settle();
-    let ranks = agree::start(programs)?;
+    control::settle();
+    let ranks = control::start(programs)?;
     let me = u64::from(mpi().comms.me());
     let number = |part| context::next_number(&[Purpose::Spawn as u64, me, part]);
     let (world, bridge) = (halves(number(0)), halves(number(1)));
@@ -107,7 +107,7 @@ fn launch(programs: &[Start], local: &Comm) -> Result<Vec<u32>> {
     let birth = bytes(said.chain(ranks.iter().copied()).chain(local.local.iter()));
     let length = (8 + birth.len() as u64).to_le_bytes();
     let birth = [&length[..], &birth].concat();
-    ranks.iter().try_for_each(|rank| agree::tell_birth(*rank, &birth))?;
+    ranks.iter().try_for_each(|rank| control::tell_birth(*rank, &birth))?;
     Ok(bridge.into_iter().chain(ranks).collect())
 }
 
@@ -127,7 +127,7 @@ pub(super) fn born(birth: &[u8]) -> Result {
     bridge.name.replace(b"MPI_COMM_PARENT".to_vec());
     let handle = comms.add(bridge);
     comms.parent.set(handle);
-    agree::meet(&*mpi().comm(handle)?)
+    control::meet(&*mpi().comm(handle)?)
 }
 
 /// `MPI_Comm_spawn` and its like; what to start is asked of the root only.
@@ -153,7 +153,7 @@ fn spawn(
     let told = [code, wanted].into_iter().chain(mine.iter().flatten().copied());
     let mut told = bytes(told);
     told.extend(mine.as_ref().err().map_or("", |error| &error.text).bytes());
-    let all = agree::exchange(&local, &told)?;
+    let all = control::exchange(&local, &told)?;
     let all = all.get(root as usize).map(Vec::as_slice).unwrap_or_default();
     let said = numbers(all);
     let Some((&[code, wanted], rest)) = said.split_first_chunk() else {
@@ -174,7 +174,7 @@ fn spawn(
     let (bridge, ranks) = rest.split_first_chunk().ok_or_else(failed)?;
     let remote = Group::of(ranks.to_vec());
     let handle = child(&local, whole(*bridge), local.local.clone(), Some(remote));
-    agree::meet(&*mpi().comm(handle)?)?;
+    control::meet(&*mpi().comm(handle)?)?;
     place.set(handle)
 }
 

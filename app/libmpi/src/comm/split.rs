@@ -5,8 +5,8 @@ use std::ffi::c_int;
 use super::Comm;
 use super::create::{Purpose, child, context, hints};
 use crate::abi::{self, Handle};
-use crate::agree;
 use crate::argument::Out;
+use crate::control;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::state::mpi;
@@ -55,14 +55,14 @@ mpi_functions! {
 
 /// The host of a rank of the world, as a colour.
 fn host(world: u32) -> c_int {
-    agree::host(world) as c_int
+    control::host(world) as c_int
 }
 
 /// The colour of a split into the parts of the machine below the smallest one that holds all ranks:
 /// the hosts, which have no parts themselves.
 fn below(comm: &Comm) -> c_int {
-    let mine = agree::host(mpi().comms.me());
-    if comm.local.iter().all(|world| agree::host(world) == mine) {
+    let mine = control::host(mpi().comms.me());
+    if comm.local.iter().all(|world| control::host(world) == mine) {
         abi::UNDEFINED
     } else {
         mine as c_int
@@ -119,7 +119,7 @@ fn of_color(group: &Group, all: &[Vec<u8>], color: c_int) -> Group {
 /// those whose colour nobody has on the other side.
 pub(super) fn split(parent: &Comm, color: c_int, key: c_int) -> Result<Handle> {
     let mine = [color.to_le_bytes(), key.to_le_bytes()].concat();
-    let [here, there] = agree::exchange_both(parent, &mine)?;
+    let [here, there] = control::exchange_both(parent, &mine)?;
     if color == abi::UNDEFINED {
         parent.next_agreement();
         return Ok(abi::COMM_NULL);

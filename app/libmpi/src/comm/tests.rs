@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_int};
 
 use crate::abi::{self, Handle};
-use crate::agree::{host, ranks};
+use crate::control::{host, ranks};
 use crate::state::mpi;
 
 unsafe extern "C" {

@@ -5,7 +5,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::abi::{self, Handle, Status};
-use crate::agree::ranks;
+use crate::control::ranks;
 use crate::layer::{Layer, VERSION, heddle_use_layer};
 
 unsafe extern "C" {

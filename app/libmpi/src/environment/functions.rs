@@ -4,8 +4,8 @@ use std::ffi::{c_char, c_int};
 
 use super::{Phase, TICK, open};
 use crate::abi::{self, Handle};
-use crate::agree;
 use crate::argument::Out;
+use crate::control;
 use crate::error::{Error, Result};
 use crate::info::Info;
 use crate::state::mpi;
@@ -130,7 +130,7 @@ pub extern "C" fn heddle_Pcontrol(level: c_int) -> c_int {
 /// Simulated time, in seconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_Wtime() -> f64 {
-    agree::now() as f64 * TICK
+    control::now() as f64 * TICK
 }
 
 /// The clock's resolution, in seconds.

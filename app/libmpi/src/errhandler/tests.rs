@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::abi::{self, Handle};
-use crate::agree::ranks;
+use crate::control::ranks;
 
 unsafe extern "C" {
     fn heddle_Init(argc: *mut c_int, argv: *mut usize) -> c_int;

@@ -45,7 +45,7 @@ pub unsafe extern "C" fn heddle_sample_begin(
 ) -> c_int {
     // SAFETY: by contract.
     let (mpi, block) = (mpi(), unsafe { number(file, line) });
-    let Some(port) = mpi.port.get().filter(|_| !mpi.alone.get()) else { return 1 };
+    let Some(port) = mpi.port.get().filter(|_| !mpi.is_singleton.get()) else { return 1 };
     threads::alongside(|| c_int::from(runs(mpi, port, block, shared != 0, times, precision)))
 }
 

@@ -9,7 +9,7 @@ use crate::abi::{self, Status};
 use crate::datatype::map::Map;
 use crate::error::{Error, Result};
 use crate::p2p::Data;
-use crate::{agree, check};
+use crate::{check, control};
 
 /// The direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,10 +75,10 @@ fn in_order(file: &File, etypes: u64) -> Result<u64> {
     let words = |all: Vec<Vec<u8>>| {
         all.into_iter().map(|bytes| bytes.as_slice().try_into().map_or(0, u64::from_le_bytes))
     };
-    let all: Vec<u64> = words(agree::exchange(&file.comm, &etypes.to_le_bytes())?).collect();
+    let all: Vec<u64> = words(control::exchange(&file.comm, &etypes.to_le_bytes())?).collect();
     let rank = file.comm.rank() as usize;
     let start = if rank == 0 { file.shared.add(all.iter().sum())? } else { 0 };
-    let start = words(agree::exchange(&file.comm, &start.to_le_bytes())?).next().unwrap_or(0);
+    let start = words(control::exchange(&file.comm, &start.to_le_bytes())?).next().unwrap_or(0);
     Ok(start.saturating_add(all.iter().take(rank).sum()))
 }
 
@@ -107,9 +107,9 @@ pub fn access(
     check!(bytes.is_multiple_of(view.unit), ERR_IO, "{bytes} bytes are not whole etypes");
     check_mode(file, direction, place)?;
     if together == Together::Whole && direction == Direction::Read {
-        agree::meet(&file.comm)?;
+        control::meet(&file.comm)?;
     } else {
-        agree::settle();
+        control::settle();
     }
     let etypes = bytes / view.unit;
     let start = match place {
@@ -123,7 +123,7 @@ pub fn access(
         file.position.set(start + done.div_ceil(view.unit));
     }
     if together == Together::Whole && direction == Direction::Write {
-        agree::meet(&file.comm)?;
+        control::meet(&file.comm)?;
     }
     let mut status = Status::empty();
     status.set_bytes(in_memory(data, &stored, outcome?));

@@ -14,7 +14,7 @@ use super::{File, failed};
 use crate::abi::{self, Handle};
 use crate::argument::{In, Number, Out};
 use crate::error::{Error, Result};
-use crate::{agree, both_forms, check, mpi, mpi_functions};
+use crate::{both_forms, check, control, mpi, mpi_functions};
 
 impl File {
     fn size(&self) -> Result<u64> {
@@ -39,10 +39,10 @@ impl File {
 
     /// One rank does something about the file that all want.
     fn once(&self, act: impl FnOnce() -> rustix::io::Result<()>) -> Result {
-        agree::meet(&self.comm)?;
+        control::meet(&self.comm)?;
         let outcome = if self.comm.rank() == 0 { act() } else { Ok(()) };
         let code = outcome.map_or_else(|error| failed("", &error.into()).code, |()| abi::SUCCESS);
-        let codes = agree::exchange(&self.comm, &code.to_le_bytes())?;
+        let codes = control::exchange(&self.comm, &code.to_le_bytes())?;
         let first = codes.first().and_then(|code| code.as_slice().try_into().ok());
         let code = first.map_or(abi::ERR_INTERN, c_int::from_le_bytes);
         if code == abi::SUCCESS {
@@ -57,7 +57,7 @@ impl File {
             abi::SEEK_SET => 0,
             abi::SEEK_CUR => current,
             abi::SEEK_END => {
-                agree::settle();
+                control::settle();
                 let view = self.view();
                 view.before(self.size()?).div_ceil(view.unit)
             }
@@ -102,7 +102,7 @@ fn set_view(
     if file.comm.rank() == 0 {
         file.shared.set(0)?;
     }
-    agree::meet(&file.comm)
+    control::meet(&file.comm)
 }
 
 mpi_functions! {
@@ -125,7 +125,7 @@ mpi_functions! {
     fn File_get_size(file: Handle, size: Out<i64>) about File(file) {
         let file = mpi().file(file)?;
         size.check()?;
-        agree::settle();
+        control::settle();
         size.set(file.size()? as i64)
     }
 
@@ -143,7 +143,7 @@ mpi_functions! {
         let file = mpi().file(file)?;
         check!(info != abi::INFO_NULL, ERR_INFO, "the info object is MPI_INFO_NULL");
         file.info.borrow_mut().take_over(hints(info)?);
-        agree::meet(&file.comm)
+        control::meet(&file.comm)
     }
 
     fn File_get_info(file: Handle, info: Out<Handle>) about File(file) {
@@ -204,17 +204,17 @@ mpi_functions! {
         check_same(&file.comm, &said, "places")?;
         let place = file.sought(offset, whence, file.shared.get()?)?;
         // All know the place before one changes it.
-        agree::meet(&file.comm)?;
+        control::meet(&file.comm)?;
         if file.comm.rank() == 0 {
             file.shared.set(place)?;
         }
-        agree::meet(&file.comm)
+        control::meet(&file.comm)
     }
 
     fn File_get_position_shared(file: Handle, offset: Out<i64>) about File(file) {
         let file = mpi().file(file)?;
         file.check_random()?;
-        agree::settle();
+        control::settle();
         offset.set(file.shared.get()? as i64)
     }
 
@@ -233,7 +233,7 @@ mpi_functions! {
         let file = mpi().file(file)?;
         file.check_writable()?;
         let outcome = file.disk.sync_all();
-        agree::meet(&file.comm)?;
+        control::meet(&file.comm)?;
         outcome.map_err(|error| failed("writing to the device", &error))
     }
 }

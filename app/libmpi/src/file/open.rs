@@ -12,9 +12,9 @@ use super::representation::Representation;
 use super::view::View;
 use super::{File, failed};
 use crate::abi::{self, Handle};
-use crate::agree::{self, Word};
 use crate::argument::{In, Out};
 use crate::comm::Comm;
+use crate::control::{self, Word};
 use crate::error::{Error, Result};
 use crate::info::Info;
 use crate::{check, mpi, mpi_functions};
@@ -97,7 +97,7 @@ fn on_disk(path: &Path, mode: c_int, creates: bool, hints: &Info) -> Result<fs::
 /// Shares the outcome of every rank's attempt with all: the first failure is everybody's.
 fn all_agree<T>(comm: &Comm, mine: Result<T>) -> Result<T> {
     let code = mine.as_ref().err().map_or(abi::SUCCESS, |error| error.code);
-    let codes = agree::exchange(comm, &code.to_le_bytes())?;
+    let codes = control::exchange(comm, &code.to_le_bytes())?;
     let codes = codes
         .iter()
         .map(|bytes| bytes.as_slice().try_into().map_or(abi::ERR_INTERN, c_int::from_le_bytes));
@@ -112,7 +112,7 @@ fn all_agree<T>(comm: &Comm, mine: Result<T>) -> Result<T> {
 
 /// Checks that all ranks say the same.
 pub fn check_same(comm: &Comm, mine: &[u8], what: &str) -> Result {
-    let all = agree::exchange(comm, mine)?;
+    let all = control::exchange(comm, mine)?;
     check!(all.iter().all(|other| other == mine), ERR_NOT_SAME, "the ranks give different {what}");
     Ok(())
 }
@@ -137,7 +137,7 @@ fn open(comm: &Comm, name: In<c_char>, mode: c_int, info: Handle) -> Result<File
         shared.set(size)?;
     }
     // Nobody writes before all know where the end was.
-    agree::meet(&own)?;
+    control::meet(&own)?;
     Ok(File {
         comm: own,
         disk,
@@ -167,13 +167,13 @@ mpi_functions! {
         let handle = file.get()?;
         let open = mpi().file(handle)?;
         check!(open.split.borrow().is_none(), ERR_IO, "a split collective access is under way");
-        agree::meet(&open.comm)?;
+        control::meet(&open.comm)?;
         open.shared.end();
         mpi().files.open.remove(handle);
         file.set(abi::FILE_NULL)?;
         if open.has(abi::MODE_DELETE_ON_CLOSE) {
             let outcome = if open.comm.rank() == 0 { fs::remove_file(&open.path) } else { Ok(()) };
-            agree::meet(&open.comm)?;
+            control::meet(&open.comm)?;
             outcome.map_err(|error| failed("deleting the file", &error))?;
         }
         Ok(())
@@ -182,7 +182,7 @@ mpi_functions! {
     fn File_delete(filename: In<c_char>, info: Handle) about File(abi::FILE_NULL) {
         let path = path(filename)?;
         hints(info)?;
-        agree::settle();
+        control::settle();
         let what = || format!("deleting {}", path.display());
         fs::remove_file(&path).map_err(|error| failed(&what(), &error))
     }

@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_char, c_int};
 
 use crate::abi::{self, Handle};
-use crate::agree::ranks;
+use crate::control::ranks;
 
 unsafe extern "C" {
     fn heddle_Init(argc: *mut c_int, argv: *mut usize) -> c_int;

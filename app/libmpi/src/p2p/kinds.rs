@@ -10,7 +10,7 @@ use crate::comm::Comm;
 use crate::datatype::Datatype;
 use crate::datatype::basic::{Basic, Class};
 use crate::datatype::map::Map;
-use crate::{lent, mpi};
+use crate::{mpi, zero_copy};
 
 /// The kind of a message's elements, as a number; 0 if it may be anything.
 pub type Kind = u64;
@@ -59,7 +59,7 @@ pub fn of(datatype: &Datatype) -> Kind {
 /// Notes what a block of contents is made of.
 pub fn note(port: &Client, contents: Offset, data: &Data) {
     if contents != 0 {
-        arena::label(port.memory(), lent::block(contents), data.datatype.kind());
+        arena::label(port.memory(), zero_copy::block(contents), data.datatype.kind());
     }
 }
 
@@ -74,7 +74,7 @@ pub fn check(port: &Client, done: &Completion, data: &Data, comm: &Comm) {
         return;
     }
     let (sent, received) =
-        (arena::labelled(port.memory(), lent::block(done.contents)), data.datatype.kind());
+        (arena::labelled(port.memory(), zero_copy::block(done.contents)), data.datatype.kind());
     if sent == received || sent == 0 || received == 0 || mpi().warned.replace(true) {
         return;
     }

@@ -84,13 +84,13 @@ impl Requests {
 
     /// Asks for them: since they were made, other ranks have run, whose memory has taken the place
     /// of theirs in the processor's cache.
-    pub fn soon(&self) {
+    pub fn prefetch(&self) {
         self.known.iter().flatten().for_each(|request| kernel::prefetch(&**request));
     }
 
     /// Asks for what they have brought, as far as they are done.
-    pub fn data_soon(&self, port: &Client) {
-        self.known.iter().flatten().for_each(|request| request.data_soon(port));
+    pub fn prefetch_data(&self, port: &Client) {
+        self.known.iter().flatten().for_each(|request| request.prefetch_data(port));
     }
 
     /// Takes in the result of one that is done; a request for one operation is no more.

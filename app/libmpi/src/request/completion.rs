@@ -20,8 +20,8 @@ fn wait_for(port: &Client, requests: &Requests, places: &[usize]) -> Result {
 fn wait_for_messages(port: &Client, requests: &Requests, places: &[usize]) {
     let tickets = requests.tickets(places);
     if !tickets.is_empty() {
-        threads::wait_for_all(port, &tickets, &|| requests.soon());
-        requests.data_soon(port);
+        threads::wait_for_all(port, &tickets, &|| requests.prefetch());
+        requests.prefetch_data(port);
     }
 }
 

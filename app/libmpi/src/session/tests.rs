@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_char, c_int};
 
 use crate::abi::{self, Handle};
-use crate::agree::ranks;
+use crate::control::ranks;
 
 unsafe extern "C" {
     fn heddle_Initialized(flag: *mut c_int) -> c_int;

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::info::Info;
 use crate::layer::Function;
 use crate::state::mpi;
-use crate::{agree, check, mpi_functions};
+use crate::{check, control, mpi_functions};
 
 /// The number of the only source.
 const CLOCK: c_int = 0;
@@ -163,6 +163,6 @@ mpi_functions! {
 
     fn T_source_get_timestamp(source_index: c_int, timestamp: Out<i64>) {
         clock(source_index)?;
-        timestamp.set(agree::now() as i64)
+        timestamp.set(control::now() as i64)
     }
 }

@@ -8,7 +8,7 @@ use super::{Tools, entry, found, give, give_text, name, tools};
 use crate::abi::{self, Handle};
 use crate::argument::{In, Out};
 use crate::error::{Error, Result};
-use crate::{agree, check, mpi_functions};
+use crate::{check, control, mpi_functions};
 
 /// A session, which keeps the handles of one user of the interface apart from those of others.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ pub(super) static VARIABLES: [Variable; 5] = [
         meaning: "simulated time that passed, in seconds",
         class: abi::T_PVAR_CLASS_TIMER,
         unit: Unit::Second,
-        count: |_| agree::now(),
+        count: |_| control::now(),
     },
 ];
 

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
 use crate::abi::{self, Handle};
-use crate::agree::ranks;
+use crate::control::ranks;
 use crate::state::mpi;
 
 unsafe extern "C" {

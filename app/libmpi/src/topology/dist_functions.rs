@@ -8,7 +8,7 @@ use crate::abi::{self, Handle};
 use crate::argument::{In, Out, count};
 use crate::error::{Error, Result};
 use crate::state::mpi;
-use crate::{agree, check, mpi_functions};
+use crate::{check, control, mpi_functions};
 
 mpi_functions! {
     fn Dist_graph_create_adjacent(
@@ -29,7 +29,7 @@ mpi_functions! {
             destinations: nodes(destinations, destweights, outdegree, ranks)?,
             weighted,
         };
-        agree::meet(&parent)?;
+        control::meet(&parent)?;
         comm_dist_graph.set(parent.with_topology(ranks, Topology::DistGraph(edges))?)
     }
 

@@ -2,8 +2,8 @@
 
 use std::ffi::c_int;
 
-use crate::agree;
 use crate::comm::Comm;
+use crate::control;
 use crate::error::Result;
 
 /// A rank's edges.
@@ -40,7 +40,7 @@ impl Edges {
             .flat_map(c_int::to_le_bytes)
             .collect();
         let mut edges = Self { weighted, ..Self::default() };
-        for said in agree::exchange(comm, &mine)? {
+        for said in control::exchange(comm, &mine)? {
             let (words, _) = said.as_chunks::<4>();
             let words: Vec<c_int> = words.iter().map(|word| c_int::from_le_bytes(*word)).collect();
             let Some((&its_weighted, named)) = words.split_first() else { continue };

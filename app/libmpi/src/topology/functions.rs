@@ -8,7 +8,7 @@ use crate::abi::{self, Handle};
 use crate::argument::{In, Out, count};
 use crate::error::{Error, Result};
 use crate::state::mpi;
-use crate::{agree, check, mpi_functions};
+use crate::{check, control, mpi_functions};
 
 mpi_functions! {
     fn Cart_create(
@@ -21,7 +21,7 @@ mpi_functions! {
         let parent = mpi().intracomm(comm_old)?;
         let grid = Grid::new(&dims.list(ndims)?, &periods.list(ndims)?)?;
         let size = fitting(grid.size(), parent.size())?;
-        agree::meet(&parent)?;
+        control::meet(&parent)?;
         comm_cart.set(parent.with_topology(size, Topology::Cart(grid))?)
     }
 
@@ -115,7 +115,7 @@ mpi_functions! {
         let parent = mpi().intracomm(comm_old)?;
         let graph = whole_graph(nnodes, index, edges)?;
         let size = fitting(u64::from(nnodes as u32), parent.size())?;
-        agree::meet(&parent)?;
+        control::meet(&parent)?;
         comm_graph.set(parent.with_topology(size, Topology::Graph(graph))?)
     }
 

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::op::{Builtin, Operation};
 use crate::p2p::{self, Data};
 use crate::request::Active;
-use crate::{agree, both_forms, check, mpi, mpi_functions};
+use crate::{both_forms, check, control, mpi, mpi_functions};
 
 /// The place at its target that an access names.
 struct There {
@@ -52,7 +52,7 @@ impl There {
         }
         let part = exposed.part(self.displacement, data)?;
         if window.epoch.borrow().is_passive() {
-            agree::settle();
+            control::settle();
         } else {
             mpi().port()?.order();
         }

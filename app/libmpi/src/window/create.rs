@@ -19,7 +19,7 @@ use crate::collective::{self, Board, Call, Contribution};
 use crate::comm::{self, Comm};
 use crate::errhandler::Errhandler;
 use crate::error::{Error, Result};
-use crate::{agree, both_forms, check, mpi, mpi_functions, p2p, threads};
+use crate::{both_forms, check, control, mpi, mpi_functions, p2p, threads};
 
 /// Segments of a shared window begin on such a boundary, if they need not follow on each other.
 const APART: u64 = 64;
@@ -81,7 +81,7 @@ impl Parts {
     fn share_memory(&self) -> Result {
         let me = mpi().comms.me();
         let near =
-            |rank| self.comm.world_rank(rank).is_none_or(|rank| agree::share_memory(me, rank));
+            |rank| self.comm.world_rank(rank).is_none_or(|rank| control::share_memory(me, rank));
         let far = (0..self.comm.size()).find(|rank| !near(*rank));
         check!(far.is_none(), ERR_RMA_SHARED, "rank {} is on another host", far.unwrap_or(0));
         Ok(())
@@ -267,7 +267,7 @@ impl Window {
         let dynamic = self.flavor == abi::WIN_FLAVOR_DYNAMIC;
         check!(!dynamic, ERR_RMA_FLAVOR, "the memory of the window is not shared");
         let me = self.comm.rank();
-        let host = |rank| self.comm.world_rank(rank).map(agree::host);
+        let host = |rank| self.comm.world_rank(rank).map(control::host);
         let near = |rank| match self.flavor {
             abi::WIN_FLAVOR_SHARED => true,
             abi::WIN_FLAVOR_ALLOCATE => host(rank) == host(me),

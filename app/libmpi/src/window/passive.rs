@@ -10,7 +10,7 @@ use super::epoch::Access;
 use super::{ALL, Which, Window};
 use crate::abi::{self, Handle};
 use crate::error::{Error, Result};
-use crate::{agree, check, mpi, mpi_functions, threads};
+use crate::{check, control, mpi, mpi_functions, threads};
 
 /// The targets of which no lock is taken, as nobody else wants one (`MPI_MODE_NOCHECK`); what the
 /// rank does then, it does at the same moments.
@@ -43,7 +43,7 @@ impl Window {
 
     /// Lets everything happen first that others do to the locks before this moment.
     fn turn(&self) -> Result {
-        agree::settle();
+        control::settle();
         mpi().turn.set(self.locks.turn()?);
         Ok(())
     }

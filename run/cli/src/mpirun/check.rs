@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use experiment::{Configuration, Launch, executable};
-use layers::{check, holding};
+use layers::{check, in_process};
 use serde_json::{Value, json};
 
 use crate::{
@@ -70,7 +70,7 @@ pub fn can_start(programs: &[Launch]) -> Result<(), Ending> {
                  \x20 help: ./{name} is the one of this folder"
             )));
         }
-        if let Some(interpreter) = holding::script(&path).filter(|file| !file.is_file()) {
+        if let Some(interpreter) = in_process::script(&path).filter(|file| !file.is_file()) {
             let interpreter = interpreter.display();
             return Err(fail(format!("{name}: its interpreter {interpreter} is missing")));
         }
@@ -94,7 +94,7 @@ pub fn can_start(programs: &[Launch]) -> Result<(), Ending> {
 /// Refuses a program that one process cannot hold; gives what may go wrong with another.
 pub fn held(launch: &Launch) -> Result<Vec<String>, String> {
     let program = executable(launch);
-    let obstacles = match holding::of_executable(&program) {
+    let obstacles = match in_process::of_executable(&program) {
         // The system says what is wrong with it.
         Err(check::Error::File { .. }) => return Ok(Vec::new()),
         // A shell would run it, if it is a text.

@@ -35,7 +35,7 @@ fn a_manifest_says_how_ranks_are_held() {
 /// program's.
 #[test]
 fn a_manifest_runs_its_program() {
-    let (program, folder) = (compiled("manners"), Folder::new("ends"));
+    let (program, folder) = (compiled("launched"), Folder::new("ends"));
     let copy = folder.path("program");
     std::fs::copy(&program, &copy).expect("a copy");
     for how in ["", "--in-process"] {

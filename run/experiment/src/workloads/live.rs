@@ -11,7 +11,7 @@ use std::{
 };
 
 use collectives::Algorithms;
-use layers::{holding, libraries::CORE};
+use layers::{in_process, libraries::CORE};
 use live::{Costs, Hosts, Launch, Live, Printing, Processes, Room, Runner};
 use results::{Pending, plural};
 use units::Time;
@@ -52,7 +52,7 @@ pub(crate) fn executables(text: &str) -> Vec<PathBuf> {
 
 /// The file that a program's name means where it is started.
 pub fn executable(launch: &Launch) -> PathBuf {
-    let found = holding::found(Path::new(&launch.program));
+    let found = in_process::found(Path::new(&launch.program));
     match &launch.directory {
         Some(folder) => folder.join(found),
         None => found,

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use layers::{holding, thread_locals};
+use layers::{in_process, thread_locals};
 use live::Launch;
 
 use crate::settings::{configuration::Configuration, keys};
@@ -84,7 +84,7 @@ fn preloaded(program: &Launch) -> Vec<PathBuf> {
 
 /// Makes room for thread-local variables, where those of a program's libraries need it.
 fn room(program: &Launch, preloaded: &[PathBuf]) -> Option<(OsString, OsString)> {
-    let path = holding::found(Path::new(&program.program));
+    let path = in_process::found(Path::new(&program.program));
     let path = program.directory.as_ref().map_or(path.clone(), |folder| folder.join(path));
     let bytes = thread_locals::fixed(&path, preloaded);
     let others = told(program, TUNABLES).unwrap_or_default();

@@ -17,61 +17,61 @@ const FOLDER: &str = "/proc/self/task";
 const FUTEX: i64 = if cfg!(target_arch = "x86_64") { 202 } else { 98 };
 
 /// The state of the threads when they were last looked at: all are listed, as any of them may look
-/// at the others.
+/// at the states.
 #[derive(Debug)]
-pub struct Others {
-    folder: Option<Opened>,
-    threads: Vec<Other>,
+pub struct ThreadStates {
+    folder: Option<KeptFile>,
+    threads: Vec<ThreadState>,
 }
 
 #[derive(Debug)]
-struct Other {
+struct ThreadState {
     /// By the kernel's number.
     thread: u32,
     /// The file that says its state.
-    stat: Opened,
+    stat: KeptFile,
     /// The file that says for how long it has run and waited for a processor, and how often it was
     /// given one.
-    runs: Opened,
+    runs: KeptFile,
     /// The text of `runs` before the thread was last seen asleep.
-    ran: Text,
+    ran: FileText,
 }
 
 /// A file that stays open. The program may close what it did not open, and open something else by
 /// that number, which is not ours to close.
 #[derive(Debug)]
-struct Opened {
+struct KeptFile {
     file: ManuallyDrop<OwnedFd>,
     identity: (u64, u64),
 }
 
 /// The text of a file, or its beginning: nine numbers fit.
 #[derive(Debug, PartialEq, Eq)]
-struct Text {
+struct FileText {
     bytes: [u8; 192],
     length: usize,
 }
 
-impl Default for Text {
+impl Default for FileText {
     fn default() -> Self {
         Self { bytes: [0; 192], length: 0 }
     }
 }
 
-impl Others {
+impl ThreadStates {
     /// Nothing is known.
     pub const fn new() -> Self {
         Self { folder: None, threads: Vec::new() }
     }
 
     /// True if there is no other thread.
-    pub fn none(&mut self) -> bool {
+    pub fn are_none(&mut self) -> bool {
         self.count() == Some(0)
     }
 
     /// True if all but the calling one, `me`, and those that are known to wait sleep until a thread
     /// wakes them, all at one moment.
-    pub fn sleep(&mut self, me: u32, waits: impl Fn(u32) -> bool) -> bool {
+    pub fn all_sleep(&mut self, me: u32, waits: impl Fn(u32) -> bool) -> bool {
         let rested = self.look(me, &waits);
         // Those that had run before the look are looked at again.
         rested == Some(true) || rested == Some(false) && self.look(me, waits) == Some(true)
@@ -100,7 +100,7 @@ impl Others {
             if other.ran != ran {
                 let folder = self.folder.as_ref()?.file.as_fd();
                 let call = format!("{}/syscall", other.thread);
-                if !Opened::open(folder, &call, OFlags::RDONLY)?.text()?.is_call_that_sleeps() {
+                if !KeptFile::open(folder, &call, OFlags::RDONLY)?.text()?.is_call_that_sleeps() {
                     return None;
                 }
                 rested = false;
@@ -113,8 +113,8 @@ impl Others {
     /// The number of other threads: the folder has a link of each, and one more for this thread,
     /// and two as every folder.
     fn count(&mut self) -> Option<usize> {
-        if !self.folder.as_ref().is_some_and(Opened::is_ours) {
-            self.folder = Some(Opened::open(CWD, FOLDER, OFlags::PATH)?);
+        if !self.folder.as_ref().is_some_and(KeptFile::is_ours) {
+            self.folder = Some(KeptFile::open(CWD, FOLDER, OFlags::PATH)?);
         }
         let links = fstat(&*self.folder.as_ref()?.file).ok()?.st_nlink;
         usize::try_from(links).ok()?.checked_sub(3)
@@ -124,22 +124,22 @@ impl Others {
     fn list(&mut self) -> Option<()> {
         self.threads.clear();
         let folder = self.folder.as_ref()?;
-        let entries = Opened::open(folder.file.as_fd(), ".", OFlags::RDONLY)?;
+        let entries = KeptFile::open(folder.file.as_fd(), ".", OFlags::RDONLY)?;
         for entry in Dir::read_from(&*entries.file).ok()? {
             let thread = entry.ok()?.file_name().to_str().ok().and_then(|name| name.parse().ok());
             if let Some(thread) = thread {
                 let open = |name| {
-                    Opened::open(folder.file.as_fd(), &format!("{thread}/{name}"), OFlags::RDONLY)
+                    KeptFile::open(folder.file.as_fd(), &format!("{thread}/{name}"), OFlags::RDONLY)
                 };
                 let (stat, runs) = (open("stat")?, open("schedstat")?);
-                self.threads.push(Other { thread, stat, runs, ran: Text::default() });
+                self.threads.push(ThreadState { thread, stat, runs, ran: FileText::default() });
             }
         }
         Some(())
     }
 }
 
-impl Opened {
+impl KeptFile {
     fn open(folder: BorrowedFd<'_>, path: &str, how: OFlags) -> Option<Self> {
         let file = openat(folder, path, how | OFlags::CLOEXEC, Mode::empty()).ok()?;
         let identity = identity(&file)?;
@@ -151,14 +151,14 @@ impl Opened {
     }
 
     /// The text that it has now.
-    fn text(&self) -> Option<Text> {
-        let mut text = Text::default();
+    fn text(&self) -> Option<FileText> {
+        let mut text = FileText::default();
         text.length = pread(&*self.file, &mut text.bytes, 0).ok()?;
         Some(text)
     }
 }
 
-impl Text {
+impl FileText {
     fn get(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }
@@ -177,7 +177,7 @@ impl Text {
     }
 }
 
-impl Drop for Opened {
+impl Drop for KeptFile {
     fn drop(&mut self) {
         if self.is_ours() {
             // SAFETY: nothing uses it after this.
@@ -203,10 +203,10 @@ mod tests {
 
     /// Waits until the others are seen as expected, and returns whether that was before long. The
     /// test's own threads are in the process too.
-    fn comes(others: &mut Others, expected: bool, ours: &[u32]) -> bool {
+    fn comes(states: &mut ThreadStates, expected: bool, ours: &[u32]) -> bool {
         let began = Instant::now();
         while began.elapsed() < Duration::from_secs(10) {
-            if others.sleep(me(), |thread| !ours.contains(&thread)) == expected {
+            if states.all_sleep(me(), |thread| !ours.contains(&thread)) == expected {
                 return true;
             }
             sleep(Duration::from_millis(1));
@@ -231,23 +231,23 @@ mod tests {
         });
         started.wait();
         let ours = [*number.lock().unwrap()];
-        let mut others = Others::new();
-        assert!(!others.none());
-        assert!(comes(&mut others, true, &ours), "it waits to be woken");
-        assert!(others.sleep(me(), |thread| !ours.contains(&thread)), "and has not run since");
+        let mut states = ThreadStates::new();
+        assert!(!states.are_none());
+        assert!(comes(&mut states, true, &ours), "it waits to be woken");
+        assert!(states.all_sleep(me(), |thread| !ours.contains(&thread)), "and has not run since");
         let both = [ours[0], me()];
         std::thread::scope(|scope| {
-            scope.spawn(|| assert!(comes(&mut others, true, &both), "whoever looks"));
+            scope.spawn(|| assert!(comes(&mut states, true, &both), "whoever looks"));
         });
         *state.0.lock().unwrap() = 1;
         state.1.notify_all();
-        assert!(comes(&mut others, false, &ours), "it sleeps for a time");
+        assert!(comes(&mut states, false, &ours), "it sleeps for a time");
         for _ in 0..1000 {
-            assert!(!others.sleep(me(), |thread| !ours.contains(&thread)), "and goes on to");
+            assert!(!states.all_sleep(me(), |thread| !ours.contains(&thread)), "and goes on to");
         }
         *state.0.lock().unwrap() = 2;
         thread.join().unwrap();
-        assert!(comes(&mut others, true, &ours), "it has ended");
+        assert!(comes(&mut states, true, &ours), "it has ended");
     }
 
     #[test]
@@ -276,9 +276,9 @@ mod tests {
             .collect();
         started.wait();
         let ours = numbers.lock().unwrap().clone();
-        let mut others = Others::new();
+        let mut states = ThreadStates::new();
         while !threads.iter().any(std::thread::JoinHandle::is_finished) {
-            let asleep = others.sleep(me(), |thread| !ours.contains(&thread));
+            let asleep = states.all_sleep(me(), |thread| !ours.contains(&thread));
             // Their last turns may have come meanwhile.
             assert!(!asleep || *state.0.lock().unwrap() == 3000 * THREADS);
         }
@@ -289,14 +289,14 @@ mod tests {
 
     #[test]
     fn what_the_program_opened_in_the_place_of_ours_stays_open() {
-        let mut others = Others::new();
-        assert!(others.count().is_some());
+        let mut states = ThreadStates::new();
+        assert!(states.count().is_some());
         // As if the program had closed ours, and its own had the number.
-        let folder = others.folder.as_mut().unwrap();
+        let folder = states.folder.as_mut().unwrap();
         folder.identity.1 += 1;
         let its = folder.file.as_raw_fd();
-        assert!(others.count().is_some());
-        assert_ne!(others.folder.as_ref().unwrap().file.as_raw_fd(), its);
+        assert!(states.count().is_some());
+        assert_ne!(states.folder.as_ref().unwrap().file.as_raw_fd(), its);
         // SAFETY: it is open, which is what is to be seen.
         assert!(fstat(unsafe { BorrowedFd::borrow_raw(its) }).is_ok());
     }

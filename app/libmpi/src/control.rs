@@ -15,7 +15,7 @@ use crate::environment::Identity;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::memory::Buffer;
-use crate::{check, lent, mpi, p2p, request, simulator, threads};
+use crate::{check, mpi, p2p, request, simulator, threads, zero_copy};
 
 /// Connects with the simulator and returns the identity of this process.
 pub fn connect() -> Result<Identity> {
@@ -26,7 +26,7 @@ pub fn connect() -> Result<Identity> {
         // It begins with its length.
         let length = port.memory().word(birth).load(Ordering::Acquire);
         let told = p2p::bytes(port, birth, length).to_vec();
-        lent::give_back(port, birth);
+        zero_copy::release(port, birth);
         told
     });
     Ok(Identity { rank, first, most, universe, program, birth })
@@ -198,7 +198,7 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
     port.forget(send);
     port.forget(receive);
     let said = p2p::bytes(port, done.contents, done.bytes).to_vec();
-    lent::give_back(port, done.contents);
+    zero_copy::release(port, done.contents);
     Ok(said)
 }
 
@@ -263,7 +263,7 @@ fn said(receive: Ticket) -> Result<(u32, Vec<u8>)> {
     let done = port.done(receive).ok_or_else(request::unfinished)?;
     port.forget(receive);
     let said = p2p::bytes(port, done.contents, done.bytes).to_vec();
-    lent::give_back(port, done.contents);
+    zero_copy::release(port, done.contents);
     Ok((done.source, said))
 }
 

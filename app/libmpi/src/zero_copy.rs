@@ -16,17 +16,18 @@ use crate::mpi;
 use crate::p2p::{self, Data};
 
 /// Marks the place of such a block, in the bits that are left to its user.
-const LENT: Offset = 1 << 63;
+const IN_PLACE: Offset = 1 << 63;
 /// Less is copied at once.
 const LEAST: u64 = 256;
 
 /// The values of the word that tells the state of the data: it is in the program's buffer; it has
 /// been read; any other number is the place of a copy.
-const LEFT: u64 = 0;
+const IN_BUFFER: u64 = 0;
 const READ: u64 = 1;
 
-/// Contents that stay where they are; 0 if they cannot.
-pub fn lend(data: &Data) -> Result<Offset> {
+/// Leaves contents where they are and returns the place of the block that stands for them; 0 if
+/// they cannot stay there.
+pub fn expose(data: &Data) -> Result<Offset> {
     let port = mpi().port()?;
     let bytes = data.bytes();
     if bytes < LEAST || !port.memory().layout().is_private() {
@@ -41,15 +42,15 @@ pub fn lend(data: &Data) -> Result<Offset> {
         return Ok(0);
     }
     let place = port.allocate(0).map_err(p2p::full)?;
-    for (number, value) in (0..).zip([start as u64, bytes, LEFT]) {
+    for (number, value) in (0..).zip([start as u64, bytes, IN_BUFFER]) {
         arena::beside(port.memory(), place, number).store(value, Ordering::Release);
     }
-    Ok(LENT | place)
+    Ok(IN_PLACE | place)
 }
 
 /// The block that stands for contents.
 pub const fn block(place: Offset) -> Offset {
-    place & !LENT
+    place & !IN_PLACE
 }
 
 fn word(port: &Client, place: Offset, number: u64) -> u64 {
@@ -62,25 +63,25 @@ fn set(port: &Client, place: Offset, value: u64) {
 
 /// The address of the contents of a message: those in a program's buffer, or those of a block.
 pub fn address(port: &Client, place: Offset) -> *const u8 {
-    if place & LENT == 0 {
+    if place & IN_PLACE == 0 {
         return port.memory().at(place);
     }
     match word(port, place, 2) {
-        LEFT | READ => std::ptr::with_exposed_provenance(word(port, place, 0) as usize),
+        IN_BUFFER | READ => std::ptr::with_exposed_provenance(word(port, place, 0) as usize),
         copy => port.memory().at(copy),
     }
 }
 
-/// The receiver has read the contents of a message.
-pub fn give_back(port: &Client, place: Offset) {
+/// Gives contents back that the receiver of a message has read.
+pub fn release(port: &Client, place: Offset) {
     if place == 0 {
         return;
     }
-    if place & LENT == 0 {
+    if place & IN_PLACE == 0 {
         return port.give_back(place);
     }
     match word(port, place, 2) {
-        LEFT | READ => set(port, place, READ),
+        IN_BUFFER | READ => set(port, place, READ),
         copy => {
             port.give_back(copy);
             port.give_back(block(place));
@@ -88,9 +89,10 @@ pub fn give_back(port: &Client, place: Offset) {
     }
 }
 
-/// The send is complete: from now on, the buffer is the program's.
-pub fn settle(port: &Client, place: Offset) -> Result {
-    if place & LENT == 0 {
+/// Gives the buffer back to the program, as the send is complete: contents that have not been read
+/// are copied.
+pub fn detach(port: &Client, place: Offset) -> Result {
+    if place & IN_PLACE == 0 {
         return Ok(());
     }
     if word(port, place, 2) == READ {

@@ -273,11 +273,11 @@ impl Rank {
     }
 
     /// Something will happen to the rank soon.
-    pub fn soon(&self, stage: usize) {
+    pub fn prefetch(&self, stage: usize) {
         if stage == 0 {
             kernel::prefetch(self);
         } else {
-            self.graph.soon();
+            self.graph.prefetch();
             self.tickets.oldest(SOON).for_each(kernel::prefetch);
         }
     }

@@ -24,12 +24,12 @@ const STUCK: i32 = 3;
 pub fn port(end: fn(i32) -> !) -> Result<Client> {
     let failed = |error| Error::new(crate::abi::ERR_OTHER, format!("shared memory: {error}"));
     let (memory, _) = Memory::new(1).map_err(failed)?;
-    let alone = Alone(RefCell::new(World::new(memory)));
-    Ok(Client::new(Writer::new(memory, 0), 0, 1, Box::new(alone), end))
+    let singleton = Singleton(RefCell::new(World::new(memory)));
+    Ok(Client::new(Writer::new(memory, 0), 0, 1, Box::new(singleton), end))
 }
 
 #[derive(Debug)]
-struct Alone(RefCell<World>);
+struct Singleton(RefCell<World>);
 
 /// A message that no receive has met.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ struct World {
     rest: VecDeque<u64>,
 }
 
-impl Suspend for Alone {
+impl Suspend for Singleton {
     fn suspend(&self, channel: &Channel) -> std::result::Result<(), SimulatorGone> {
         channel.turn.store(SIMULATORS_TURN, Ordering::Release);
         self.0.borrow_mut().turn(channel);
