@@ -190,6 +190,13 @@ impl Suspend for Here {
     }
 }
 
+/// Leaves the process or the rank whose `main` has returned this code.
+fn ended(code: c_int) -> c_int {
+    start::leave_forked(code);
+    leave();
+    code
+}
+
 impl Ranks {
     /// The ranks of a program, with the arguments that it was started with.
     pub fn new(programs: &[Launch], main: Main, arguments: &[CString]) -> io::Result<Self> {
@@ -238,10 +245,7 @@ impl Ranks {
                 for constructor in constructors {
                     constructor(number, words, environment);
                 }
-                let code = main(number, words, environment);
-                start::leave_forked(code);
-                leave();
-                code
+                ended(main(number, words, environment))
             });
             let (image, coroutine, used) = (Vec::new(), Some(coroutine), top..top);
             Ok(Rank { coroutine, image, mpi, used, ended: None, floats: None, arguments: given })
