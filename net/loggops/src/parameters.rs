@@ -7,7 +7,7 @@ use units::{Time, TimePerByte};
 
 use crate::Wire;
 
-/// What one message costs. The letters are those of the papers.
+/// The costs of one message. The letters are those of the papers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Costs {
     /// L: time in the network, from injection to the first byte's arrival.
