@@ -82,6 +82,18 @@ impl Credits {
         when
     }
 
+    /// Credits that are there, and those that are on their way.
+    pub fn all(&self) -> u32 {
+        let coming = self.coming.iter().map(|train| u32::from(train.flits - train.taken));
+        self.available + coming.sum::<u32>()
+    }
+
+    /// Checks that all of the credits for a buffer are there.
+    pub fn all_of(&self, buffer: u32) -> Result<(), String> {
+        let all = self.all();
+        if all == buffer { Ok(()) } else { Err(format!("{all} of {buffer} credits")) }
+    }
+
     /// A packet takes its credits.
     pub fn take(&mut self, flits: u32) {
         self.available = self.available.saturating_sub(flits);

@@ -82,12 +82,25 @@ impl Hca {
         self.flows.unsent
     }
 
+    /// Checks that nothing waits here and all credits are back; see [`network::Network::at_rest`].
+    pub(crate) fn at_rest(&self, net: &Fabric) -> Result<(), String> {
+        if self.unsent() > 0 {
+            return Err(format!("{} messages are not sent", self.unsent()));
+        }
+        if self.sinks.iter().any(Sink::holds) {
+            return Err("packets wait for memory".to_owned());
+        }
+        let ports = net.ports(self.host.into());
+        self.senders.iter().zip(ports).try_for_each(|(sender, link)| sender.at_rest(net, link))
+    }
+
     /// A message enters; one that does so past 106 days is delivered at [`Time::MAX`]. Everything
     /// due before `at` must have been run.
     pub(crate) fn inject(&mut self, net: &Fabric, at: Time, message: Message, out: &mut impl Out) {
         let Message { destination, level, id, .. } = message;
         if destination == self.host || at >= FAR {
             let at = if at >= FAR { Time::MAX } else { at };
+            out.left(at, id);
             out.deliver(at, self.host, id);
             return;
         }

@@ -25,8 +25,8 @@ impl Infiniband {
         Self { fabric: fabric.into(), levels: Box::new([level]) }
     }
 
-    /// The same network, in which the messages of each host travel at these service levels. Those
-    /// of hosts behind the last one travel at that of the last one.
+    /// Lets the messages of each host travel at these service levels. Those of
+    /// hosts behind the last one travel at that of the last one.
     #[must_use]
     pub fn with_levels(self, levels: Vec<u8>) -> Self {
         if levels.is_empty() { self } else { Self { levels: levels.into(), ..self } }
@@ -84,6 +84,7 @@ impl Network for Infiniband {
     type Detail = Detail;
 
     const DIRECT: bool = false;
+    const TELLS_LEFT: bool = true;
 
     fn hosts(&self) -> Option<u32> {
         Some(self.fabric.hosts())
@@ -166,5 +167,13 @@ impl Network for Infiniband {
             switch.hear(&self.fabric, at, signal, out);
         }
         switch.run(&self.fabric, until, out)
+    }
+
+    fn at_rest(&self, interface: &Hca) -> Result<(), String> {
+        interface.at_rest(&self.fabric)
+    }
+
+    fn device_at_rest(&self, switch: &Switch) -> Result<(), String> {
+        switch.at_rest(&self.fabric)
     }
 }

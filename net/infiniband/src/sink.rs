@@ -1,4 +1,4 @@
-//! What takes flits out of a host's input buffer: the bus to memory, which now and then pauses.
+//! The bus to memory, which takes flits out of a host's input buffer and now and then pauses.
 //!
 //! A bus without pauses takes one flit per pace. One with pauses ("PCI Express hiccups", the seed's
 //! section 3.2.6) is *polled*. A flit that arrives while no poll is due sets one, a pace later. A
@@ -47,8 +47,8 @@ impl Hiccups {
     /// No pauses.
     pub const NONE: Self = Self { period: 0, pause: 0, phase: 0, resume: 0, spread: Spread::Fixed };
 
-    /// Whether flits that wait are taken in the end: the poll that follows a pause must not always
-    /// be lost.
+    /// Returns true if flits that wait are taken in the end: the poll that follows a pause must not
+    /// always be lost.
     pub(crate) const fn leave_time(&self) -> bool {
         let Self { period, pause, resume, .. } = *self;
         if period == 0 {
@@ -131,7 +131,12 @@ impl Sink {
         Self { pace, hiccups, random, host, free: 0, held, poll, lost, known: 0, wake: NEVER }
     }
 
-    /// What a packet's flit takes: a short last one its part of a pace.
+    /// Returns true if flits wait.
+    pub fn holds(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// The time that one flit of a packet takes: a short last one takes its part of a pace.
     fn service(&self, packet: &Packet, flit: u32) -> u64 {
         let pace = u64::from(self.pace);
         if flit + 1 < packet.flits.into() {

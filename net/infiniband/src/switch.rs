@@ -72,7 +72,7 @@ struct Output {
     arbiter: Arbiter,
 }
 
-/// What an arbitration has found.
+/// The packets that an arbitration may grant.
 struct Candidates {
     lanes: u32,
     inputs: [u16; 16],
@@ -150,6 +150,21 @@ impl Switch {
     /// Flits that wait in the input buffers, by whole packets.
     pub fn waiting(&self) -> u64 {
         self.lanes.iter().map(|lane| u64::from(lane.flits)).sum()
+    }
+
+    /// Checks that nothing waits here and all credits are back; see [`network::Network::at_rest`].
+    pub(crate) fn at_rest(&self, net: &Fabric) -> Result<(), String> {
+        if self.waiting() > 0 {
+            return Err(format!("{} flits wait", self.waiting()));
+        }
+        for (index, lane) in self.lanes.iter().enumerate() {
+            let (port, number) = (index / self.lane_count, index % self.lane_count);
+            let Some(link) = net.ports(self.device).get(port) else { continue };
+            lane.credits
+                .all_of(net.buffer_behind(link))
+                .map_err(|credits| format!("port {port}, lane {number} has {credits}"))?;
+        }
+        Ok(())
     }
 
     /// A signal reaches the switch. Everything due before `at` must have been run.

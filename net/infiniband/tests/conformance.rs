@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{fabric, simula};
-use infiniband::Infiniband;
+use common::{fabric, fabric_with_levels, simula};
+use infiniband::{Infiniband, Parameters, preset};
 use network::conformance;
 
 /// Without pauses, and with buffers that cover the longest round trip: what `uncontended` stands
@@ -15,4 +15,15 @@ fn conforms() {
         let net = Infiniband::new(fabric(spec, simula()), 0);
         conformance::all(&net, hosts);
     }
+}
+
+/// With pauses, congestion control, short buffers and two service levels, devices may act in any
+/// order within a window.
+#[test]
+fn any_order_of_devices() {
+    let preset = preset("infiniband-ddr-simula-cc").expect("a preset");
+    let parameters = Parameters { buffer: 80, host_buffer: 80, ..preset };
+    let net = Infiniband::new(fabric_with_levels("H8_S6", 2, parameters), 0);
+    let levels = (0..8).map(|host| host % 2).collect();
+    conformance::shuffled(&net.with_levels(levels), 8);
 }

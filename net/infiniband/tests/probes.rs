@@ -2,8 +2,11 @@
 
 mod common;
 
-use common::{fabric, message, simula, watch};
-use infiniband::{Parameters, Record};
+use common::{fabric, message, ps, simula, watch};
+use infiniband::{Infiniband, Parameters, Record};
+use kernel::Transport;
+use network::{Script, Transfer};
+use units::HostId;
 
 /// One full packet over two switches: the links carry it for 34 * 32 = 1088 ns each, from 0, from
 /// 81 ns (20 of cable and 61 of the first switch) and from 162 ns on. It is in each switch's queue
@@ -51,4 +54,18 @@ fn a_stall() {
         })
         .collect();
     assert_eq!(stalls, [(0, 1_088_000, 1_126_000)]);
+}
+
+/// A full packet of 34 flits of 32 ns has left its host at 1088 ns, and one right behind it at 2176
+/// ns; they are delivered later, each flit 33.6 ns behind the one before.
+#[test]
+fn messages_leave_before_they_arrive() {
+    let network = Infiniband::new(fabric("star:hosts=2", simula()), 0);
+    let transfer = (ps(0), Transfer::new(HostId(0), HostId(1), 2156));
+    let script = Script::of(2, &[transfer, transfer]);
+    let played = script.play(&network, 1, Transport::Shared).expect("no overflow");
+    assert_eq!(played.logs[0].left, [(ps(1_088_000), 0), (ps(2_176_000), 1)]);
+    let delivered = played.logs[1].delivered.iter().map(|(at, _)| at.ps());
+    let head = 101_000;
+    assert_eq!(delivered.collect::<Vec<_>>(), [head + 34 * 33_600, head + 68 * 33_600]);
 }

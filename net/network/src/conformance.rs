@@ -4,10 +4,15 @@
 //! messages that share something do to each other. Every function panics, with what it saw, if the
 //! model breaks the contract.
 
+mod checked;
+
+use std::collections::BTreeMap;
+
 use kernel::Transport;
 use units::{HostId, MessageId, Time};
 
 use crate::{Injection, Log, Network, Nowhere, Script, Transfer};
+use checked::Checked;
 
 /// Sizes in bytes that models tend to treat differently: none, one, either side of powers of two
 /// and of the usual eager limit, many.
@@ -28,6 +33,9 @@ pub fn all<N: Network>(network: &N, hosts: u32) {
         range(network, hosts);
     }
     workers(network, hosts);
+    if !N::DIRECT {
+        shuffled(network, hosts);
+    }
 }
 
 /// Injects messages in this order, each at its time, into a fresh network of `hosts` hosts, and
@@ -60,7 +68,8 @@ fn directly<N: Network>(network: &N, hosts: u32, messages: &[(Time, Transfer)]) 
     (0..).zip(messages).map(deliver).collect()
 }
 
-/// Plays a script, and returns what happened at each host.
+/// Plays a script, and returns what happened at each host. Afterwards, the network is as it was at
+/// the start.
 fn play<N: Network>(
     network: &N,
     script: &Script<'_>,
@@ -68,7 +77,16 @@ fn play<N: Network>(
     transport: Transport,
 ) -> Vec<Log> {
     let played = script.play(network, workers, transport);
-    played.unwrap_or_else(|_| panic!("a delivery past the range of time")).logs
+    let played = played.unwrap_or_else(|_| panic!("a delivery past the range of time"));
+    for (host, interface) in played.interfaces.iter().enumerate() {
+        let rest = network.at_rest(interface);
+        rest.unwrap_or_else(|missing| panic!("host {host} is not at rest: {missing}"));
+    }
+    for (number, device) in played.devices.iter().enumerate() {
+        let rest = network.device_at_rest(device);
+        rest.unwrap_or_else(|missing| panic!("device {number} is not at rest: {missing}"));
+    }
+    played.logs
 }
 
 fn played<N: Network>(network: &N, hosts: u32, messages: &[(Time, Transfer)]) -> Vec<Time> {
@@ -76,7 +94,7 @@ fn played<N: Network>(network: &N, hosts: u32, messages: &[(Time, Transfer)]) ->
     order.sort_by_key(|&message| messages[message].0);
     let sorted: Vec<_> = order.iter().map(|&message| messages[message]).collect();
     let logs = play(network, &Script::of(hosts, &sorted), 1, Transport::Shared);
-    check_conservation(network, &logs);
+    check_conservation::<N>(&logs);
     let mut numbers = vec![0; hosts as usize];
     let mut delivered = vec![Time::ZERO; messages.len()];
     for message in order {
@@ -190,7 +208,8 @@ fn workers<N: Network>(network: &N, hosts: u32) {
     for seed in 1..=2 {
         let script = Script::random(hosts, seed);
         let expected = play(network, &script, 1, Transport::Shared);
-        check_conservation(network, &expected);
+        check_conservation::<N>(&expected);
+        check_deliveries(network, &expected);
         for transport in [Transport::Shared, Transport::Serialised] {
             for workers in [1, 2, 7] {
                 let found = play(network, &script, workers, transport);
@@ -200,22 +219,78 @@ fn workers<N: Network>(network: &N, hosts: u32) {
     }
 }
 
-/// What was injected anywhere is what was delivered anywhere.
-fn check_conservation<N: Network>(network: &N, logs: &[Log]) {
+/// The same happens whatever the order in which devices act within a window; every signal takes the
+/// lookahead, counted from the instant at which it is sent; and nothing is told after its time.
+/// This also holds for networks in which [`Network::uncontended`] is not the least time of a
+/// message, such as those that pause now and then.
+///
+/// # Panics
+///
+/// If the model breaks the contract.
+pub fn shuffled<N: Network>(network: &N, hosts: u32) {
+    let script = Script::random(hosts, 3);
+    let checked = |shuffle, workers| {
+        let checked = Checked { inside: network, shuffle };
+        play(&checked, &script, workers, Transport::Serialised)
+    };
+    let expected = checked(None, 1);
+    check_conservation::<N>(&expected);
+    let windows = play(network, &script, 1, Transport::Shared);
+    assert!(windows == expected, "a window at a time: not as an instant at a time");
+    for seed in 1..=2 {
+        let found = checked(Some(seed), 2);
+        assert!(found == expected, "devices in another order: not as in their own");
+    }
+}
+
+/// A network that tells it says of each message once when it has left, not before it entered nor
+/// after it is delivered.
+fn check_left<N: Network>(logs: &[Log]) {
+    let delivered: BTreeMap<_, _> = logs
+        .iter()
+        .flat_map(|log| &log.delivered)
+        .map(|(at, injection)| ((injection.transfer.source.0, injection.sequence), *at))
+        .collect();
+    for (host, log) in (0..).zip(logs) {
+        let mut left: Vec<u32> = log.left.iter().map(|(_, sequence)| *sequence).collect();
+        left.sort_unstable();
+        let all = if N::TELLS_LEFT { log.injected.len() as u32 } else { 0 };
+        assert!(left.into_iter().eq(0..all), "host {host}: not each message has left once");
+        for &(at, sequence) in &log.left {
+            let entered = log.injected[sequence as usize].at;
+            assert!(at >= entered, "message {sequence} of {host} left at {at}, before {entered}");
+            let delivered = delivered.get(&(host, sequence)).copied().unwrap_or(Time::MAX);
+            assert!(
+                at <= delivered,
+                "message {sequence} of {host} left at {at}, after its delivery at {delivered}"
+            );
+        }
+    }
+}
+
+/// Each injected message is delivered exactly once, at its own destination.
+fn check_conservation<N: Network>(logs: &[Log]) {
     let key = |injection: &Injection| {
         let Injection { at, transfer, sequence, .. } = *injection;
         (transfer.source, sequence, at, transfer.destination, transfer.bytes)
     };
     let mut injected: Vec<_> = logs.iter().flat_map(|log| &log.injected).map(key).collect();
-    let arrived = || logs.iter().flat_map(|log| &log.delivered);
-    let mut delivered: Vec<_> = arrived().map(|(_, injection)| key(injection)).collect();
+    let arrived = logs.iter().flat_map(|log| &log.delivered);
+    let mut delivered: Vec<_> = arrived.map(|(_, injection)| key(injection)).collect();
     injected.sort_unstable();
     delivered.sort_unstable();
     assert_eq!(injected, delivered, "what is delivered is not what was injected");
-    for (time, injection) in arrived() {
+    check_left::<N>(logs);
+}
+
+/// None of the messages is faster than it would be alone.
+fn check_deliveries<N: Network>(network: &N, logs: &[Log]) {
+    for (time, injection) in logs.iter().flat_map(|log| &log.delivered) {
         check_delivery(network, injection.at, injection.transfer, *time);
     }
 }
 
+#[cfg(test)]
+mod hub;
 #[cfg(test)]
 mod tests;

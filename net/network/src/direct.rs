@@ -4,8 +4,8 @@ use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::{Network, Never, Outlet, Transfer, Uncontended};
 
-/// A network without devices, whose interfaces need not talk to each other: all that it takes to be
-/// a [`Network`]. The methods are those of the same names there.
+/// A network without devices, whose interfaces exchange no signals. Every such model is a
+/// [`Network`]; the methods are those of the same names there, under the same contract.
 pub trait Direct: Sync + Sized {
     /// See [`Network::Interface`].
     type Interface: Send;
@@ -19,8 +19,8 @@ pub trait Direct: Sync + Sized {
     /// See [`Network::uncontended`].
     fn uncontended(&self, transfer: Transfer) -> Uncontended;
 
-    /// When a message that enters at `at` is delivered: at `at` plus the lookahead or later;
-    /// [`Time::MAX`] past the range of time.
+    /// Returns when a message that enters at `at` is delivered: at `at` plus the lookahead or
+    /// later; [`Time::MAX`] past the range of time.
     fn inject(&self, interface: &mut Self::Interface, at: Time, transfer: Transfer) -> Time;
 }
 

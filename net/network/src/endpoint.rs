@@ -1,12 +1,12 @@
-//! What sits at the hosts of a network.
+//! Endpoints: the makers and takers of transfers at the hosts of a network.
 
 use kernel::{Event, Outbox, Wire};
 use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::{Harness, Mail, Network, Nic, Nowhere, Record, Transfer, Windowed};
 
-/// What sits at the hosts of a network and makes and takes transfers: the ranks of a program, a
-/// source of synthetic traffic, a script of a test, or a guest machine.
+/// The maker and taker of transfers at the hosts of a network: the ranks of a program, a source of
+/// synthetic traffic, a script of a test, or a guest machine.
 ///
 /// One value serves all hosts of a run and is shared by all workers; what it keeps of a host is
 /// [`Endpoint::Host`], what it keeps of a worker is [`Endpoint::Worker`].
@@ -21,29 +21,31 @@ use crate::{Harness, Mail, Network, Nic, Nowhere, Record, Transfer, Windowed};
 /// **What may be assumed.** Calls for one host come in order of time. Everything that another host
 /// or device causes at this host before the end of the window is in the mail.
 ///
-/// **What is promised.** The endpoint sends mail that takes at least [`Endpoint::lookahead`],
-/// except for payloads that are [`Wire::urgent`]; it posts transfers at the present time or later;
-/// and what it does depends on its own state and on what it was told, never on the number of
-/// workers.
+/// **What is promised.** The endpoint sends mail that takes at least [`Endpoint::lookahead`], except
+/// for payloads that are [`Wire::urgent`]; it posts transfers at the present time or later; and
+/// what it does depends on its own state and on what it was told, never on the number of workers.
 pub trait Endpoint<N: Network>: Sync + Sized {
     /// The state of one host.
     type Host: Send;
-    /// What endpoints tell each other beside the network: what a transfer is about.
+    /// The message type that endpoints exchange beside the network, about the transfers in it.
     type Payload: Wire;
-    /// What a worker keeps for itself.
+    /// The state of a worker.
     type Worker: Send;
 
-    /// Whether the receiver of a transfer has to know its payload. If not, payloads of transfers
+    /// True if the receiver of a transfer has to know its payload. If not, payloads of transfers
     /// travel over direct networks only, and the number of a transfer says all that is needed.
     const ANNOUNCES: bool = true;
-    /// Whether records of the network are wanted.
+    /// True if records of the network are wanted.
     const LISTENS: bool = false;
+    /// True if it is to be told when transfers have left their host ([`Endpoint::left`]), where the
+    /// network tells ([`Network::TELLS_LEFT`]).
+    const WANTS_LEFT: bool = false;
 
     /// The state of a host at the start.
     fn host(&self, host: HostId) -> Self::Host;
 
-    /// Whether nothing happens at a host unless mail reaches it. The state and the interface of
-    /// such a host are made only then.
+    /// Returns true if nothing happens at a host unless mail reaches it. The state and the
+    /// interface of such a host are made only then.
     fn is_idle(&self, host: HostId) -> bool {
         let _ = host;
         false
@@ -62,14 +64,14 @@ pub trait Endpoint<N: Network>: Sync + Sized {
         None
     }
 
-    /// How much there is to do at a host, compared with others: for shares of equal work.
+    /// The amount of work at a host, compared with others: for shares of equal work.
     fn weight(&self, host: HostId) -> u32 {
         let _ = host;
         1
     }
 
-    /// Whether workers must have the hosts in the order of their numbers: each host's number is
-    /// above those of the hosts of all workers before its own.
+    /// Returns true if workers must have the hosts in the order of their numbers: each host's
+    /// number is above those of the hosts of all workers before its own.
     fn keeps_order(&self) -> bool {
         false
     }
@@ -106,6 +108,12 @@ pub trait Endpoint<N: Network>: Sync + Sized {
         delivery: Delivery<Self::Payload>,
     );
 
+    /// Learns when a transfer of this host has left it, or will have left it at a time that may lie
+    /// ahead. Called once for each transfer, before its delivery at the receiver is due.
+    fn left(&self, state: &mut Self::Host, site: &mut Site<'_, N, Self>, at: Time, id: MessageId) {
+        let _ = (state, site, at, id);
+    }
+
     /// Learns that the network has told the host's interface something.
     fn signalled(&self, state: &mut Self::Host) {
         let _ = state;
@@ -123,7 +131,7 @@ pub trait Endpoint<N: Network>: Sync + Sized {
         harness.run_instants(state, site, window)
     }
 
-    /// Whether the next thing that happens at a host may cause urgent mail.
+    /// Returns true if the next thing that happens at a host may cause urgent mail.
     fn urgent(&self, state: &Self::Host) -> bool {
         let _ = state;
         false
@@ -153,12 +161,12 @@ pub trait Endpoint<N: Network>: Sync + Sized {
     }
 }
 
-/// What an endpoint answers when it has worked.
+/// The answer of an endpoint that has worked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Worked {
-    /// When it has something to do next if it hears nothing before, or earlier.
+    /// The time at which it has something to do next if it hears nothing before, or an earlier one.
     pub next: Time,
-    /// Whether it has to wait, at `next`, until everything before that time has happened at all
+    /// True if it has to wait, at `next`, until everything before that time has happened at all
     /// hosts. What has come for the host is kept until then.
     pub held: bool,
 }

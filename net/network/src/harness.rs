@@ -13,13 +13,13 @@ use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::{Delivery, Endpoint, Mail, Network, Nic, Outlet, Record, Site, Worked};
 
-/// A network, and what sits at its hosts.
+/// A network and the endpoint at its hosts.
 pub struct Harness<'a, N, E> {
     /// The network.
     pub network: &'a N,
-    /// What sits at its hosts.
+    /// The endpoint at its hosts.
     pub endpoint: E,
-    /// How many hosts there are.
+    /// The number of hosts.
     pub hosts: u32,
 }
 
@@ -33,20 +33,26 @@ pub enum Process<N: Network, E: Endpoint<N>> {
     Device(N::Device, u32),
 }
 
-/// What a worker keeps.
+/// The state of a worker.
 pub struct Worker<W> {
-    /// What the endpoint keeps.
+    /// The endpoint's part.
     pub own: W,
     /// Signals that interfaces and devices have heard.
     pub signals: u64,
-    /// Deliveries of an interface that acts, until the endpoint takes them.
+    told: Told,
+}
+
+/// What an interface that acts tells its host, until the endpoint takes it.
+#[derive(Default)]
+struct Told {
     deliveries: Vec<(Time, HostId, MessageId)>,
+    left: Vec<(Time, MessageId)>,
 }
 
 impl<W> Worker<W> {
     /// A worker that keeps this for its endpoint.
     pub const fn new(own: W) -> Self {
-        Self { own, signals: 0, deliveries: Vec::new() }
+        Self { own, signals: 0, told: Told { deliveries: Vec::new(), left: Vec::new() } }
     }
 }
 
@@ -59,7 +65,7 @@ pub struct Windowed<'t, N: Network, E: Endpoint<N>> {
     pub until: Time,
     /// The mail of the window, in order of time.
     pub inbox: &'t [Letter<N, E>],
-    deliveries: &'t mut Vec<(Time, HostId, MessageId)>,
+    told: &'t mut Told,
     signals: &'t mut u64,
 }
 
@@ -77,9 +83,9 @@ pub fn opened<P: Copy, S>(event: &Event<Mail<P, S>>) -> Option<Event<P>> {
 /// The outlet of an interface or a device.
 struct Gate<'a, N: Network, E: Endpoint<N>> {
     device: DeviceId,
-    /// How many signals the process has sent.
+    /// The number of signals that the process has sent.
     signals: &'a mut u32,
-    deliveries: &'a mut Vec<(Time, HostId, MessageId)>,
+    told: &'a mut Told,
     out: &'a mut Outbox<Mail<E::Payload, N::Signal>>,
     worker: &'a mut E::Worker,
 }
@@ -97,11 +103,18 @@ impl<N: Network, E: Endpoint<N>> Outlet<N> for Gate<'_, N, E> {
     }
 
     #[inline]
+    fn left(&mut self, at: Time, id: MessageId) {
+        if E::WANTS_LEFT {
+            self.told.left.push((at, id));
+        }
+    }
+
+    #[inline]
     fn deliver(&mut self, at: Time, source: HostId, id: MessageId) {
         if at == Time::MAX {
             self.out.overflow();
         }
-        self.deliveries.push((at, source, id));
+        self.told.deliveries.push((at, source, id));
     }
 
     #[inline]
@@ -167,12 +180,12 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
             }
             *process = self.host(HostId(id));
         }
-        let Worker { own: worker, signals, deliveries } = worker;
+        let Worker { own: worker, signals, told } = worker;
         match process {
             Process::Host(state, nic) => {
                 let (network, host) = (self.network, HostId(id));
                 let site = Site { worker, network, out, host, nic };
-                let window = Windowed { until, inbox, deliveries, signals };
+                let window = Windowed { until, inbox, told, signals };
                 if N::DIRECT {
                     return E::run_direct(self, state, site, window);
                 }
@@ -188,7 +201,7 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
                     Mail::Host(_) | Mail::Announcement(_) => None,
                 });
                 let mut gate: Gate<'_, N, E> =
-                    Gate { device: DeviceId(id), signals: sent, deliveries, out, worker };
+                    Gate { device: DeviceId(id), signals: sent, told, out, worker };
                 let time = self.network.run_device(device, until, heard, &mut gate);
                 Next { time, urgent: false }
             }
@@ -237,9 +250,9 @@ impl<N: Network, E: Endpoint<N>> Harness<'_, N, E> {
         if held.is_empty() {
             return self.run_instants(state, site, window);
         }
-        let Windowed { until, inbox, deliveries, signals } = window;
+        let Windowed { until, inbox, told, signals } = window;
         held.extend_from_slice(inbox);
-        let window = Windowed { until, inbox: &held, deliveries, signals };
+        let window = Windowed { until, inbox: &held, told, signals };
         self.run_instants(state, site, window)
     }
 
@@ -251,10 +264,10 @@ impl<N: Network, E: Endpoint<N>> Harness<'_, N, E> {
         site: Site<'_, N, E>,
         window: Windowed<'_, N, E>,
     ) -> Next {
-        let Windowed { until, inbox, deliveries, signals } = window;
+        let Windowed { until, inbox, told, signals } = window;
         let mut inbox = inbox.iter().peekable();
         let due = site.nic.due();
-        let mut host = HostRun { harness: self, state, site, deliveries, signals, due };
+        let mut host = HostRun { harness: self, state, site, told, signals, due };
         let time = host.run(until, &mut inbox);
         let HostRun { state, site, due, .. } = host;
         site.nic.set_due(due);
@@ -280,7 +293,7 @@ impl<N: Network, E: Endpoint<N>> Harness<'_, N, E> {
 struct HostRun<'t, 'a, N: Network, E: Endpoint<N>> {
     state: &'t mut E::Host,
     harness: &'t Harness<'a, N, E>,
-    deliveries: &'t mut Vec<(Time, HostId, MessageId)>,
+    told: &'t mut Told,
     signals: &'t mut u64,
     /// When the endpoint has something to do next, or earlier.
     due: Time,
@@ -303,7 +316,7 @@ impl<N: Network, E: Endpoint<N>> HostRun<'_, '_, N, E> {
                     self.hold(inbox);
                     return next;
                 }
-                // What the endpoint has done may have made a transfer come first.
+                // The endpoint may have posted a transfer that comes first now.
                 continue;
             }
             if now >= until {
@@ -358,10 +371,15 @@ impl<N: Network, E: Endpoint<N>> HostRun<'_, '_, N, E> {
     fn act(&mut self, act: impl FnOnce(&mut N::Interface, &mut Gate<'_, N, E>)) {
         let Site { nic, worker, out, host, .. } = &mut self.site;
         let Some(queues) = &mut nic.queues else { return };
-        let (device, signals, deliveries) =
-            (DeviceId::from(*host), &mut queues.signals, &mut *self.deliveries);
-        act(&mut nic.interface, &mut Gate { device, signals, deliveries, out, worker });
-        while let Some((at, source, id)) = self.deliveries.pop() {
+        let (device, signals, told) = (DeviceId::from(*host), &mut queues.signals, &mut *self.told);
+        act(&mut nic.interface, &mut Gate { device, signals, told, out, worker });
+        while E::WANTS_LEFT
+            && let Some((at, id)) = self.told.left.pop()
+        {
+            self.due = self.due.min(at);
+            self.harness.endpoint.left(self.state, &mut self.site, at, id);
+        }
+        while let Some((at, source, id)) = self.told.deliveries.pop() {
             let announced = self.site.nic.announced((source, id));
             self.due = self.due.min(at);
             let delivery = Delivery { at, source, id, announced };

@@ -54,14 +54,14 @@ impl Transfer {
     }
 }
 
-/// What a message would take on an idle network.
+/// The times of a message on an idle network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uncontended {
     /// From its injection to its delivery.
     pub transit: Time,
-    /// How long it keeps the sender's interface busy.
+    /// The time for which it keeps the sender's interface busy.
     pub leaving: Time,
-    /// How long it keeps the receiver's interface busy.
+    /// The time for which it keeps the receiver's interface busy.
     pub draining: Time,
 }
 
@@ -71,40 +71,45 @@ pub struct Uncontended {
 pub trait Network: Sync + Sized {
     /// The part of the model that lives inside a host's process.
     type Interface: Send;
-    /// What stands between the hosts: a switch, a solver. `()` if nothing does.
+    /// A device between the hosts: a switch, a solver. `()` if there are none.
     type Device: Send;
-    /// What interfaces and devices say to each other. [`Never`] if nothing.
+    /// The message type that interfaces and devices exchange. [`Never`] if they exchange nothing.
     type Signal: Wire;
-    /// What the model tells beyond the neutral [`Record`]s. [`Never`] if nothing.
+    /// Records that only this model has, beyond the neutral [`Record`]s. [`Never`] if there are
+    /// none.
     type Detail: Copy + Send;
 
-    /// Whether [`Network::inject`] knows when the message is delivered. Only then may it be called
+    /// True if [`Network::inject`] knows when the message is delivered. Only then may it be called
     /// before the time of the injection has come.
     const DIRECT: bool;
 
-    /// Number of hosts; `None` if any number will do.
+    /// Whether the network tells when a transfer has left its host ([`Outlet::left`]): its last bit
+    /// is on the link then, and the sender may use its buffer again.
+    const TELLS_LEFT: bool = false;
+
+    /// The number of hosts; `None` if any number will do.
     fn hosts(&self) -> Option<u32>;
 
-    /// Number of devices.
+    /// The number of devices behind the hosts.
     fn devices(&self) -> u32;
 
-    /// How much there is to do at a device, compared with an interface: for shares of equal work.
+    /// The amount of work at a device, compared with that at an interface: for shares of equal
+    /// work.
     fn weight(&self, device: DeviceId) -> u32 {
         let _ = device;
         1
     }
 
-    /// Hosts, and devices numbered behind them, in an order in which those that say much to each
-    /// other are near, if theirs is not such an order: for shares that have little to say to each
-    /// other.
+    /// An order of hosts and devices in which those that exchange many signals are near each other,
+    /// so that parts of it exchange few. `None` if the order of the numbers is as good.
     fn order(&self) -> Option<Vec<DeviceId>> {
         None
     }
 
-    /// The interfaces of all hosts are made one by one, by the workers that own them.
+    /// Makes the interface of a host. Each worker makes those of its own hosts.
     fn interface(&self, host: HostId) -> Self::Interface;
 
-    /// The device of a number behind those of the hosts.
+    /// Makes a device, whose number lies behind those of the hosts.
     fn device(&self, device: DeviceId) -> Self::Device;
 
     /// The least time between an injection and the delivery of the message, and between anything
@@ -112,14 +117,14 @@ pub trait Network: Sync + Sized {
     /// model without devices.
     fn lookahead(&self) -> Time;
 
-    /// The same between hosts and devices that different workers have; `worker_of` takes the
+    /// The lookahead between hosts and devices that different workers have; `worker_of` takes the
     /// numbers of [`Network::order`].
     fn lookahead_between(&self, worker_of: &dyn Fn(DeviceId) -> usize) -> Time {
         let _ = worker_of;
         self.lookahead()
     }
 
-    /// What a message takes when it is alone.
+    /// Returns the times of a message that is alone in the network.
     fn uncontended(&self, transfer: Transfer) -> Uncontended;
 
     /// A message enters at time `at`; calls of one interface come in the order in which the
@@ -147,14 +152,15 @@ pub trait Network: Sync + Sized {
         out: &mut impl Outlet<Self>,
     );
 
-    /// When something happens at an interface if it hears nothing before; [`Time::MAX`] if nothing.
+    /// Returns when an interface acts next if it hears nothing before; [`Time::MAX`] if it does
+    /// not.
     fn next(&self, interface: &Self::Interface) -> Time;
 
-    /// An interface does what is due before `until`.
+    /// Lets an interface do what is due before `until`.
     fn run(&self, interface: &mut Self::Interface, until: Time, out: &mut impl Outlet<Self>);
 
-    /// A device hears signals, in order of time, and does what is due before `until`; the answer is
-    /// when something happens next.
+    /// Hands signals to a device, in order of time, and lets it do what is due before `until`.
+    /// Returns when it acts next.
     fn run_device(
         &self,
         device: &mut Self::Device,
@@ -162,4 +168,26 @@ pub trait Network: Sync + Sized {
         signals: impl Iterator<Item = (Time, Self::Signal)>,
         out: &mut impl Outlet<Self>,
     ) -> Time;
+
+    /// Whether an interface at which nothing is due is as it was at the start: nothing waits, and
+    /// all credits are there. If not, the answer says what is missing.
+    ///
+    /// # Errors
+    ///
+    /// What is missing.
+    fn at_rest(&self, interface: &Self::Interface) -> Result<(), String> {
+        let _ = interface;
+        Ok(())
+    }
+
+    /// Whether a device at which nothing is due is as it was at the start; see
+    /// [`Network::at_rest`].
+    ///
+    /// # Errors
+    ///
+    /// What is missing.
+    fn device_at_rest(&self, device: &Self::Device) -> Result<(), String> {
+        let _ = device;
+        Ok(())
+    }
 }

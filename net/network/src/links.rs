@@ -10,13 +10,14 @@ use crate::Network;
 /// All answers are facts about the network at rest. They may be asked for at any time and from any
 /// thread.
 pub trait Links: Network {
-    /// How long a message of a host occupies the host's link, headers and padding included.
+    /// The time for which a message of a host occupies the host's link, headers and padding
+    /// included.
     fn link_time(&self, host: HostId, bytes: u64) -> Time;
 
-    /// How many links a message of this number crosses; 0 if there is no route.
+    /// The number of links that a message of this number crosses; 0 if there is no route.
     fn hops(&self, source: HostId, destination: HostId, id: MessageId) -> u32;
 
-    /// How many packets and flits a message has.
+    /// The numbers of packets and flits of a message.
     fn packets_and_flits(&self, bytes: u64) -> (u64, u64);
 
     /// The time of one flit on the link behind an output port; `None` if there is no link.

@@ -19,7 +19,7 @@ pub struct Nic<N: Network, P> {
     pub(crate) queues: Option<Box<NicQueues<N, P>>>,
 }
 
-/// What waits at the network adapter of a host, on a network that is not direct.
+/// The queues of a network adapter, on a network that is not direct.
 pub(crate) struct NicQueues<N: Network, P> {
     /// Transfers that are to enter, in order of time.
     posted: VecDeque<Posted>,
@@ -40,7 +40,7 @@ struct Posted {
     id: MessageId,
 }
 
-/// What comes first at a network adapter.
+/// The kind of event that comes first at a network adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// A transfer enters.

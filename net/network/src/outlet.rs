@@ -1,27 +1,35 @@
-//! Where what a network's parts do goes, and what travels between them.
+//! The outlet of interfaces and devices, and the mail between processes.
 
 use kernel::Wire;
 use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::{Network, Record};
 
-/// What an interface or a device is given to act on.
+/// The outlet of an interface or a device that acts.
+///
+/// The harness gives one to each call of the network's methods. All times are those of the event
+/// that the call handles, or later.
 pub trait Outlet<N: Network> {
-    /// Whether records are wanted; where not, they cost nothing.
+    /// True if records are wanted; where not, they cost nothing.
     const LISTENS: bool;
 
-    /// A signal that reaches another host's interface, or a device, at least the lookahead later.
+    /// Sends a signal that reaches another host's interface, or a device, at least the lookahead
+    /// later.
     fn send(&mut self, to: DeviceId, at: Time, signal: N::Signal);
 
-    /// A message is delivered to this host at a time that may lie ahead: its source, and its number
-    /// there.
+    /// A message has left this host, or will have left it at a time that may lie ahead: see
+    /// [`Network::TELLS_LEFT`]. It comes once for each message, with its number.
+    fn left(&mut self, at: Time, id: MessageId);
+
+    /// Delivers a message to this host at a time that may lie ahead, known by its source and its
+    /// number there.
     fn deliver(&mut self, at: Time, source: HostId, number: MessageId);
 
-    /// Something to watch.
+    /// Records an event for whoever watches.
     fn record(&mut self, at: Time, record: Record<N::Detail>);
 }
 
-/// For models that send and deliver nothing but what they answer.
+/// The outlet of a direct network, which uses none: it answers at the injection.
 pub struct Nowhere;
 
 impl<N: Network> Outlet<N> for Nowhere {
@@ -31,13 +39,16 @@ impl<N: Network> Outlet<N> for Nowhere {
     fn send(&mut self, _: DeviceId, _: Time, _: N::Signal) {}
 
     #[inline]
+    fn left(&mut self, _: Time, _: MessageId) {}
+
+    #[inline]
     fn deliver(&mut self, _: Time, _: HostId, _: MessageId) {}
 
     #[inline]
     fn record(&mut self, _: Time, _: Record<N::Detail>) {}
 }
 
-/// What there is none of.
+/// A type without values, for signals and details of networks that have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Never {}
 
@@ -53,12 +64,12 @@ impl Wire for Never {
     }
 }
 
-/// What reaches a process: something from another host, or a signal of the network.
+/// The mail of a process: from another host, or a signal of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mail<P, S> {
     /// From a host.
     Host(P),
-    /// From a host, which tells what a message is about that the network will deliver.
+    /// From a host, about a message that the network will deliver.
     Announcement(P),
     /// From a part of the network.
     Signal(S),
@@ -101,7 +112,8 @@ impl<P: Wire, S: Wire> Wire for Mail<P, S> {
         }
     }
 
-    /// Unless the receiver may answer it without delay. A network without signals needs none.
+    /// An announcement is passive unless the receiver may answer it without delay. A network
+    /// without signals has no announcements.
     #[inline]
     fn passive(&self) -> bool {
         S::EXISTS && matches!(self, Self::Announcement(payload) if !payload.urgent())

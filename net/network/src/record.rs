@@ -1,4 +1,4 @@
-//! What a network tells about itself, in words that all models share.
+//! Records: the events inside a network that can be watched, in words that all models share.
 //!
 //! A model may add details of its own ([`crate::Network::Detail`]). Whoever collects, tabulates or
 //! draws records knows the words here and no model.
@@ -80,6 +80,6 @@ pub enum Record<D = Never> {
         /// Links that its packets crossed.
         hops: u16,
     },
-    /// What only this model tells.
+    /// A record that only this model has.
     Detail(D),
 }

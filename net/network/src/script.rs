@@ -15,28 +15,31 @@ use crate::{
 pub struct Injection {
     /// When it entered.
     pub at: Time,
-    /// What it is.
+    /// The transfer.
     pub transfer: Transfer,
     /// Its number among those of its source.
     pub sequence: u32,
-    /// Whether it answers another, and is not in the script itself.
+    /// True if it answers another, and is not in the script itself.
     pub answers: bool,
 }
 
-/// What a host injected, and what was delivered to it when, both in order.
+/// The transfers that a host injected and those that were delivered to it, both in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
-    /// What it injected.
+    /// The transfers that it injected.
     pub injected: Vec<Injection>,
-    /// What was delivered to it; of one instant by source and number.
+    /// The transfers that were delivered to it, and when; those of one instant by source and
+    /// number.
     pub delivered: Vec<(Time, Injection)>,
+    /// When its transfers left it, with their numbers, if the network tells.
+    pub left: Vec<(Time, u32)>,
 }
 
 /// Makes answers to a delivered transfer, the last one of the log. They enter at the instant of the
 /// delivery.
 pub type Reaction<'a> = &'a (dyn Fn(HostId, &Log) -> Vec<Transfer> + Sync);
 
-/// Which transfers enter when.
+/// A list of transfers and the times at which they enter.
 #[derive(Clone)]
 pub struct Script<'a> {
     lists: Vec<Vec<(Time, Transfer)>>,
@@ -45,7 +48,7 @@ pub struct Script<'a> {
 
 /// A played script.
 pub struct Played<N: Network> {
-    /// What happened, by host.
+    /// The logs of the hosts, by number.
     pub logs: Vec<Log>,
     /// The interfaces of the hosts as they are left.
     pub interfaces: Vec<N::Interface>,
@@ -116,7 +119,7 @@ impl<'a> Script<'a> {
         Self { lists, reaction: None }
     }
 
-    /// The same script, whose deliveries are answered.
+    /// Adds answers to the deliveries of the script.
     #[must_use]
     pub fn answered(self, reaction: Reaction<'a>) -> Self {
         Self { reaction: Some(reaction), ..self }
@@ -157,7 +160,8 @@ impl<'a> Script<'a> {
         let mut played = Played { logs, interfaces, devices, signals };
         for process in finished.parts.into_iter().flatten() {
             match process {
-                Process::Host(actor, nic) => {
+                Process::Host(mut actor, nic) => {
+                    actor.log.left.sort_unstable();
                     played.logs.push(actor.log);
                     played.interfaces.push(nic.interface);
                 }
@@ -178,14 +182,14 @@ struct Actor<'s, 'a, B> {
 /// The part of one host.
 #[derive(Default)]
 struct Part {
-    /// How many transfers of the script it has posted.
+    /// The number of transfers of the script that it has posted.
     posted: usize,
-    /// What is delivered at a time that has not come yet.
+    /// Transfers that are delivered at a time that has not come yet.
     arriving: Vec<(Time, Injection)>,
     log: Log,
 }
 
-/// What is announced about a transfer; its source and number travel with it.
+/// The payload that is announced about a transfer; its number travels with it.
 #[derive(Clone, Copy)]
 struct Announced {
     at: Time,
@@ -251,6 +255,7 @@ impl<N: Network, B: Probe<(Time, DeviceId, Record<N::Detail>)>> Endpoint<N> for 
     type Worker = B;
 
     const LISTENS: bool = B::LISTENS;
+    const WANTS_LEFT: bool = true;
 
     fn host(&self, _: HostId) -> Part {
         Part::default()
@@ -303,6 +308,10 @@ impl<N: Network, B: Probe<(Time, DeviceId, Record<N::Detail>)>> Endpoint<N> for 
             panic!("transfer {id} of host {source} is delivered to {} but not for it", site.host);
         };
         part.arriving.push((at, announced.injection(id.0 as u32)));
+    }
+
+    fn left(&self, part: &mut Part, _: &mut Site<'_, N, Self>, at: Time, id: MessageId) {
+        part.log.left.push((at, id.0 as u32));
     }
 
     fn record(probe: &mut B, device: DeviceId, at: Time, record: Record<N::Detail>) {

@@ -45,7 +45,7 @@ struct Unsent {
     /// Bytes left.
     left: u64,
     choice: u32,
-    /// Whether it is more than one flit.
+    /// True if it is more than one flit.
     long: bool,
     next: u32,
 }
@@ -71,7 +71,7 @@ pub(super) struct Flows {
     messages: Vec<Unsent>,
     free: u32,
     pub unsent: u64,
-    /// What congestion control knows of whole service levels.
+    /// The indices of whole service levels, if congestion control goes by these.
     pub levels: Vec<Index>,
     /// No packet of a service level before this time.
     until: [u64; 16],
@@ -95,7 +95,7 @@ impl Flows {
         }
     }
 
-    /// What congestion control knows of a queue pair, if it is there.
+    /// The index of a queue pair, if the pair is there.
     pub fn index(&mut self, destination: HostId, level: u8) -> Option<&mut Index> {
         let &pair = self.by_destination.get(&(destination, level))?;
         self.pairs.get_mut(pair as usize)?.index.as_mut()
@@ -174,7 +174,7 @@ impl Flows {
         (payload, count, if message.long && net.parameters.padded { FLIT as u8 } else { last })
     }
 
-    /// Takes the next packet of a queue pair. Whether more is to be sent.
+    /// Takes the next packet of a queue pair. Returns also whether more is to be sent.
     fn take(&mut self, pair: u32, payload: u32, source: HostId) -> (Label, bool) {
         let state = &mut self.pairs[pair as usize];
         let id = state.head;
@@ -283,7 +283,20 @@ impl Sender {
         }
     }
 
-    /// Whether no further notification may wait.
+    /// Checks that nothing waits and all credits are back.
+    pub fn at_rest(&self, net: &Fabric, link: &Port) -> Result<(), String> {
+        if self.waiting != 0 || !self.replies.is_empty() || !self.delayed.is_empty() {
+            return Err("packets wait to be sent".to_owned());
+        }
+        for (number, lane) in self.lanes.iter().enumerate() {
+            lane.credits
+                .all_of(net.buffer_behind(link))
+                .map_err(|credits| format!("lane {number} has {credits}"))?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if no further notification may wait.
     pub fn is_full(&self, net: &Fabric) -> bool {
         let limit = net.parameters.congestion.as_ref().map_or(0, |control| control.notifications);
         self.replies.len() >= usize::from(limit)
@@ -337,11 +350,16 @@ impl Sender {
             let [start, end] = [self.start, end].map(Time::from_ps);
             out.record(Time::from_ps(now), Record::Sent { port, lane, flits, start, end });
         }
+        if packet.kind == Kind::Tail {
+            let last = packet.shape.offset(u32::from(packet.flits) - 1) + u64::from(link.flit);
+            let short = net.parameters.short(link.flit, packet.last);
+            out.left(Time::from_ps(self.start + last - short), packet.id());
+        }
         let packet = Packet { port: link.plug, ..packet };
         out.send(link.peer, Time::from_ps(self.start + link.head), Signal::Packet(packet));
     }
 
-    /// Whether a lane has credits for a packet; if not, when to look again.
+    /// Returns true if a lane has credits for a packet; if not, sets when to look again.
     fn has_credits(&mut self, net: &Fabric, lane: u8, flits: u8, now: u64) -> bool {
         if lane == net.lanes {
             return true;

@@ -23,7 +23,7 @@ struct Watch<'o, O> {
     out: &'o mut O,
 }
 
-impl<'a, N: Network, O: Outlet<Checked<'a, N>>> Outlet<N> for Watch<'_, O> {
+impl<'a, N: Network + 'a, O: Outlet<Checked<'a, N>>> Outlet<N> for Watch<'_, O> {
     const LISTENS: bool = O::LISTENS;
 
     fn send(&mut self, to: DeviceId, at: Time, signal: N::Signal) {
@@ -36,15 +36,20 @@ impl<'a, N: Network, O: Outlet<Checked<'a, N>>> Outlet<N> for Watch<'_, O> {
     }
 
     fn left(&mut self, at: Time, id: MessageId) {
-        assert!(at >= self.now, "message {id} has left at {at}, which is known only at \
-                                 {}", self.now);
+        assert!(
+            at >= self.now,
+            "message {id} has left at {at}, which is known only at {}",
+            self.now
+        );
         self.out.left(at, id);
     }
 
     fn deliver(&mut self, at: Time, source: HostId, id: MessageId) {
         let now = self.now;
-        assert!(at >= now, "message {id} of host {source} is delivered at {at}, known only at \
-                            {now}");
+        assert!(
+            at >= now,
+            "message {id} of host {source} is delivered at {at}, known only at {now}"
+        );
         self.out.deliver(at, source, id);
     }
 

@@ -5,7 +5,7 @@ use units::{HostId, Time};
 use super::{all, together};
 use crate::{Direct, Transfer, Uncontended};
 
-/// What is wrong with a [`Link`].
+/// A defect of a [`Link`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Defect {
     None,
