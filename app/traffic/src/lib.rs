@@ -18,17 +18,16 @@
 //! 23 and 24.
 
 mod arrivals;
-mod judge;
 mod lengths;
 mod model;
 mod pattern;
 mod run;
 mod statistics;
+mod steady_state;
 mod tables;
 mod watch;
 
 pub use arrivals::Arrivals;
-pub use judge::{Batch, Span};
 pub use lengths::{Lengths, Unreadable};
 pub use model::Delivery;
 pub use pattern::{Destinations, Misfit, PATTERNS, Pattern};
@@ -36,5 +35,6 @@ pub use run::{
     Deadlock, Error, Observed, Point, Saturation, Settings, curve, observe, run, saturation,
 };
 pub use statistics::{Estimate, Histogram, student};
+pub use steady_state::{Batch, Span};
 pub use tables::{loads, write_table};
 pub use watch::{Bin, Channel, Flow, Lane, MOST_ROWS, Watch, Watched};

@@ -12,8 +12,8 @@ use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::Settings;
 use crate::arrivals::Pace;
-use crate::judge::{Batch, Judge, Span, Verdict};
 use crate::statistics::Histogram;
+use crate::steady_state::{Batch, Decision, Span, SteadyState};
 
 /// Purposes of random numbers.
 const WHEN: u32 = 0x5452_0001;
@@ -177,7 +177,7 @@ pub struct Host {
 
 /// The observer, which hears of all batches.
 pub struct Observer {
-    pub judge: Judge,
+    pub steady_state: SteadyState,
     batch: Batch,
     moves: bool,
     heard: u32,
@@ -323,7 +323,7 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Traffic<'_, N, B> {
 
     fn observer(&self) -> Observer {
         Observer {
-            judge: Judge::new(self.settings.span, self.patience),
+            steady_state: SteadyState::new(self.settings.span, self.patience),
             batch: Batch::default(),
             moves: false,
             heard: 0,
@@ -351,7 +351,7 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Traffic<'_, N, B> {
         host.next = if next < self.end() { Time::from_ps(next) } else { Time::MAX };
     }
 
-    /// Takes a host's part of a batch. With the last part the batch is judged.
+    /// Takes a host's part of a batch. With the last part the batch is over.
     fn observe(
         &self,
         host: &mut Host,
@@ -371,10 +371,10 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Traffic<'_, N, B> {
         let moves = std::mem::take(&mut observer.moves);
         observer.heard = 0;
         observer.end = at.saturating_sub(self.word());
-        match observer.judge.hear(batch, moves) {
-            Verdict::Go => {}
-            Verdict::Stop => site.worker.end = at.saturating_add(self.word()),
-            Verdict::Measure => {
+        match observer.steady_state.end_batch(batch, moves) {
+            Decision::Continue => {}
+            Decision::Stop => site.worker.end = at.saturating_add(self.word()),
+            Decision::Measure => {
                 observer.measured = observer.end.saturating_add(Time::from_ps(self.batch));
                 let note = Note::Measure(observer.measured);
                 let at = at.saturating_add(self.word());

@@ -10,9 +10,9 @@ use network::{Harness, Links, Process, Transfer, Worker};
 use serde::Serialize;
 use units::Time;
 
-use crate::judge::{MOST_WARM, Span};
 use crate::model::{Crew, Delivery, FAR, Observer, Traffic, numbers};
 use crate::statistics::{Estimate, Histogram};
+use crate::steady_state::{MOST_WARM, Span};
 use crate::{Arrivals, Destinations, Lengths};
 
 /// The settings of a measurement: the traffic, and for how long it runs.
@@ -124,9 +124,12 @@ pub struct Point {
     pub measured: u64,
     /// Batches kept.
     pub batches: u32,
-    /// True if latency had settled when the measurement began.
+    /// True if latency had settled when the measurement began, and what was then accepted did not
+    /// lag behind what was offered.
     pub steady: bool,
-    /// True if the network delivers less than enters: unsteady, or ever more is outstanding.
+    /// True if ever more traffic is outstanding.
+    pub growing: bool,
+    /// True if the network delivers less than enters: unsteady, or growing.
     pub saturated: bool,
     /// How it came to a standstill, if it did. Then it is not called saturated.
     pub deadlock: Option<Deadlock>,
@@ -230,13 +233,16 @@ fn sum_up<B>(
 ) -> Observed<B> {
     let hosts = settings.destinations.hosts();
     let senders = (0..hosts).filter(|&host| settings.destinations.sends(host)).count() as f64;
-    let judge = &observer.judge;
+    let state = &observer.steady_state;
     let scale = 1.0 / (batch as f64 * senders);
-    let offered = judge.offered() * scale;
+    let offered = state.offered() * scale;
     let deadlock = deadlock(settings, batch, observer, &all);
+    let moves = deadlock.is_none();
+    let steady = state.steady && !(moves && state.lags());
+    let growing = moves && state.grows();
     let Estimate { mean, half_width } = match deadlock {
         Some(_) => Estimate::default(),
-        None => judge.accepted(),
+        None => state.accepted(),
     };
     let accepted = Estimate { mean: mean * scale, half_width: half_width * scale };
     let (least, most) = all.latency.extremes();
@@ -249,15 +255,16 @@ fn sum_up<B>(
         load: settings.load,
         offered,
         accepted,
-        latency: judge.latency(),
+        latency: state.latency(),
         percentiles: any.then(|| [least, share(0.5), share(0.95), share(0.99), most]),
         hops: any.then(|| all.hops as f64 / messages as f64),
         messages,
-        warm_up: u64::from(judge.warm_up()) * batch,
+        warm_up: u64::from(state.warm_up()) * batch,
         measured: measured.ps(),
-        batches: judge.kept.len() as u32,
-        steady: judge.steady,
-        saturated: deadlock.is_none() && (!judge.steady || judge.grows()),
+        batches: state.kept.len() as u32,
+        steady,
+        growing,
+        saturated: moves && (!steady || growing),
         deadlock,
     };
     Observed {
@@ -281,12 +288,12 @@ fn deadlock(
     observer: &Observer,
     all: &Crew<()>,
 ) -> Option<Deadlock> {
-    let judge = &observer.judge;
+    let state = &observer.steady_state;
     let left = all.entered.0 - all.delivered.0;
     let ran_empty = matches!(settings.span, Span::Batches { .. });
-    (judge.deadlocked() || ran_empty && left > 0).then(|| Deadlock {
-        since: u64::from(judge.heard - judge.quiet) * batch,
-        messages: if ran_empty { left } else { judge.outstanding },
+    (state.deadlocked() || ran_empty && left > 0).then(|| Deadlock {
+        since: u64::from(state.batches - state.idle) * batch,
+        messages: if ran_empty { left } else { state.outstanding },
     })
 }
 

@@ -20,8 +20,9 @@ impl Estimate {
         if self.mean == 0.0 { f64::INFINITY } else { (self.half_width / self.mean).abs() }
     }
 
-    /// From the means of consecutive batches: neighbours are joined until their correlation is
-    /// below 0.3 or fewer than 16 are left, so that the rest can count as independent.
+    /// Returns the estimate from the means of consecutive batches: neighbours are joined until their
+    /// correlation is below 0.3 or fewer than 16 are left, so that the rest can count as
+    /// independent.
     pub fn from_batches(batches: &[f64]) -> Self {
         let mut batches = batches.to_vec();
         while batches.len() >= 16 && correlation(&batches) > 0.3 {
@@ -57,13 +58,20 @@ fn correlation(values: &[f64]) -> f64 {
     if all == 0.0 { 0.0 } else { near / all }
 }
 
-/// Student's t at 97.5 % for a number of degrees of freedom, within 0.003.
+/// Returns Student's t at 97.5 % for a number of degrees of freedom, within 0.003.
 pub fn student(freedom: u32) -> f64 {
     const FEW: [f64; 6] = [f64::INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571];
-    if let Some(&value) = FEW.get(freedom as usize) {
-        return value;
-    }
-    let z = 1.959_964_f64;
+    FEW.get(freedom as usize).copied().unwrap_or_else(|| expansion(1.959_964, freedom))
+}
+
+/// Returns Student's t at 99 % for a number of degrees of freedom, within 0.005.
+pub(crate) fn student_99(freedom: u32) -> f64 {
+    const FEW: [f64; 7] = [f64::INFINITY, 31.821, 6.965, 4.541, 3.747, 3.365, 3.143];
+    FEW.get(freedom as usize).copied().unwrap_or_else(|| expansion(2.326_348, freedom))
+}
+
+/// Returns the quantile of Student's distribution whose normal quantile is `z`.
+fn expansion(z: f64, freedom: u32) -> f64 {
     let n = f64::from(freedom);
     let terms = [
         (z.powi(3) + z) / 4.0,
@@ -169,6 +177,15 @@ mod tests {
         let table = [(1, 12.706), (4, 2.776), (5, 2.571), (10, 2.228), (20, 2.086), (30, 2.042)];
         for (freedom, t) in table.into_iter().chain([(100, 1.984)]) {
             assert!((student(freedom) - t).abs() < 0.003, "{freedom}: {}", student(freedom));
+        }
+    }
+
+    /// Tables of Student's distribution, 99 %: 2.998, 2.896, 2.821, 2.528, 2.364 for 7, 8, 9, 20, 100.
+    #[test]
+    fn t_of_the_tables_at_99() {
+        let table = [(1, 31.821), (7, 2.998), (8, 2.896), (9, 2.821), (20, 2.528), (100, 2.364)];
+        for (freedom, t) in table {
+            assert!((student_99(freedom) - t).abs() < 0.005, "{freedom}: {}", student_99(freedom));
         }
     }
 

@@ -65,14 +65,20 @@ pub fn write_table(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
             us(point.latency.map(|latency| latency.mean)),
             us(point.latency.map(|latency| latency.half_width)),
             shown(point.hops, 3, "-"),
-            match (point.saturated, point.deadlock) {
-                (_, Some(_)) => "  deadlock",
-                (true, None) => "  saturated",
-                (false, None) => "",
-            }
+            remark(point)
         )?;
     }
     Ok(())
+}
+
+/// Returns the word behind a point that the network does not sustain.
+const fn remark(point: &Point) -> &'static str {
+    match point {
+        Point { deadlock: Some(_), .. } => "  deadlock",
+        Point { growing: true, .. } => "  saturated",
+        Point { steady: false, .. } => "  not settled",
+        _ => "",
+    }
 }
 
 /// A figure, or what stands for one that there is not: the mean of nothing, the interval of a

@@ -220,3 +220,20 @@ fn valiant_draws_for_each_message() {
     let json = folder.heddle(&format!("{command} --set network.choice=pair")).json();
     assert_eq!(json["points"][0]["saturated"], true);
 }
+
+/// Uniform traffic at 0.8 on a torus of 8 by 8 stalls and catches up: 0.772 of 0.800 are accepted in
+/// 200 batches, and the mean latency is six times the median. Ten groups of batches do not show that
+/// ever more is outstanding; batch by batch the difference does.
+#[test]
+fn what_lags_has_not_settled() {
+    let folder = Folder::new("traffic-lags");
+    let run = folder.heddle(
+        "run traffic:uniform --network infiniband --topology torus:dims=8x8 --load 0.8 -o out",
+    );
+    assert!(run.stdout.contains("  not settled\n"), "{}", run.stdout);
+    let json = std::fs::read_to_string(folder.path("out/points.json")).expect("points");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let point = &json["points"][0];
+    let flags = ["steady", "growing", "saturated"].map(|key| point[key].as_bool());
+    assert_eq!((flags, &point["batches"]), ([Some(false), Some(false), Some(true)], &200.into()));
+}

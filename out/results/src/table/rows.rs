@@ -132,8 +132,10 @@ tables! {
         warm_up: u64, "warm_up_ps", "ps", "Time before the measurement began.";
         measured: u64, "measured_ps", "ps", "Length of the measurement.";
         batches: u64, "batches", "", "Batches of the measurement.";
-        steady: bool, "steady", "", "Whether the warm-up reached a steady state.";
-        saturated: bool, "saturated", "", "Whether the network accepts less than is offered.";
+        steady: bool, "steady", "",
+            "True if latency had settled and the accepted load did not lag behind the offered.";
+        saturated: bool, "saturated", "",
+            "True if the network accepts less than is offered, or has not settled.";
         deadlock: Option<u64>, "deadlock_ps", "ps", "Since when nothing moves.";
         stuck: Option<u64>, "stuck", "", "Messages that are stuck.";
     }

@@ -1,4 +1,4 @@
-//! When the warm-up is over and when enough has been measured.
+//! The length of a measurement: the end of the warm-up, and the batch after which enough is known.
 //!
 //! The run is cut into batches of equal time. The warm-up is over once the last ten batches show no
 //! drift: the mean latency of the second five differs from that of the first five by no more than
@@ -10,16 +10,24 @@
 //! The traffic that has entered and has not been delivered keeps about its amount in a network that
 //! is not saturated, and grows by the same amount in every batch on average if the network gives
 //! even one source less than it offers (Law, "Simulation Modeling and Analysis", section 1.4 and
-//! chapter 9: a queue has a steady state only below a utilisation of 1). So the kept batches are
-//! cut into ten groups, and the traffic outstanding grows if its mean change over a group is above
-//! zero by more than chance explains (Student, 97.5 %, one side) and by more than a thousandth of
-//! what is offered. In a network that is not saturated a rise in one group is made up for in
-//! another, which makes the test stricter than its level.
+//! chapter 9: a queue has a steady state only below a utilisation of 1). Two tests look for that
+//! growth in the paired difference of a batch, which is its offered less its accepted traffic:
+//!
+//! - *Growth* cuts the kept batches into ten groups. The traffic outstanding grows if its mean change
+//!   over a group is above zero by more than chance explains (Student, 97.5 %, one side) and by more
+//!   than a thousandth of what is offered. In a network that is not saturated a rise in one group is
+//!   made up for in another, which makes the test stricter than its level.
+//! - *Lag* takes the batches themselves: their mean difference is above zero by more than chance
+//!   explains (Student, 99 %, one side) and above 0.5 % of what is offered. Ten groups miss that if
+//!   deliveries vary much from group to group. Batches need not be independent: in a steady state
+//!   differences make up for each other in the long run, so that their mean varies less than that of
+//!   independent ones. A run that lags and does not grow goes on to the limit of batches; if it lags
+//!   there, it has not settled.
 //!
 //! Nothing can move any more if for several batches no host hears from the network, none has
 //! anything to do there, and messages are outstanding: a deadlock.
 
-use crate::statistics::{Estimate, mean, student, variance};
+use crate::statistics::{Estimate, mean, student, student_99, variance};
 
 /// The sums over a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +51,11 @@ impl Batch {
         self.latency += other.latency;
         self.offered += other.offered;
         self.accepted += other.accepted;
+    }
+
+    /// Returns by how much the traffic outstanding rises.
+    fn difference(&self) -> f64 {
+        self.offered as f64 - self.accepted as f64
     }
 
     fn mean_latency(&self) -> f64 {
@@ -80,10 +93,12 @@ pub(crate) const MOST_WARM: u32 = 60;
 
 /// The decision that follows from a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Go,
+pub(crate) enum Decision {
+    /// The run goes on in the same phase.
+    Continue,
     /// The batch after the one that runs is the first to be kept.
     Measure,
+    /// Enough is known, or nothing will move again.
     Stop,
 }
 
@@ -94,24 +109,29 @@ enum Phase {
     Keep,
 }
 
-/// See the module.
+/// Follows the batches of a run and decides how it goes on: see the module.
 #[derive(Clone, Debug)]
-pub(crate) struct Judge {
+pub(crate) struct SteadyState {
     span: Span,
     phase: Phase,
     warm: Vec<Batch>,
     pub kept: Vec<Batch>,
+    /// True if latency no longer drifted at the end of the warm-up.
     pub steady: bool,
+    /// True if the run was narrow enough to stop, but lagged and goes on to the limit of batches.
+    to_limit: bool,
     /// Messages that have entered and not been delivered.
     pub outstanding: u64,
-    /// Batches so far, and those at their end in which nothing moved though messages were
-    /// outstanding.
-    pub heard: u32,
-    pub quiet: u32,
+    /// Batches so far.
+    pub batches: u32,
+    /// The number of batches at the end of the run so far in which nothing moved though messages
+    /// were outstanding.
+    pub idle: u32,
+    /// The number of idle batches that make a deadlock.
     patience: u32,
 }
 
-impl Judge {
+impl SteadyState {
     pub fn new(span: Span, patience: u32) -> Self {
         let phase = match span {
             Span::Batches { warm_up: 0, .. } => Phase::Keep,
@@ -123,9 +143,10 @@ impl Judge {
             warm: Vec::new(),
             kept: Vec::new(),
             steady: true,
+            to_limit: false,
             outstanding: 0,
-            heard: 0,
-            quiet: 0,
+            batches: 0,
+            idle: 0,
             patience,
         }
     }
@@ -137,25 +158,27 @@ impl Judge {
 
     /// Returns true if nothing will ever move again.
     pub const fn deadlocked(&self) -> bool {
-        self.quiet >= self.patience
+        self.idle >= self.patience
     }
 
-    /// A batch is over, in which something moved or not.
-    pub fn hear(&mut self, batch: Batch, moves: bool) -> Verdict {
-        self.heard += 1;
+    /// Takes a batch that is over and decides how the run goes on. `moves` is false if no host
+    /// heard from the network in it and none has anything to do there.
+    pub fn end_batch(&mut self, batch: Batch, moves: bool) -> Decision {
+        self.batches += 1;
         self.outstanding = (self.outstanding + batch.entered).saturating_sub(batch.messages);
-        self.quiet = if moves || self.outstanding == 0 { 0 } else { self.quiet + 1 };
-        let verdict = self.judge(batch);
-        if self.deadlocked() { Verdict::Stop } else { verdict }
+        self.idle = if moves || self.outstanding == 0 { 0 } else { self.idle + 1 };
+        let decision = self.keep(batch);
+        if self.deadlocked() { Decision::Stop } else { decision }
     }
 
-    fn judge(&mut self, batch: Batch) -> Verdict {
+    /// Files the batch under its phase.
+    fn keep(&mut self, batch: Batch) -> Decision {
         match self.phase {
             Phase::Warm => self.warm.push(batch),
             Phase::Between => {
                 self.warm.push(batch);
                 self.phase = Phase::Keep;
-                return Verdict::Go;
+                return Decision::Continue;
             }
             Phase::Keep => self.kept.push(batch),
         }
@@ -164,29 +187,38 @@ impl Judge {
                 if self.warm_up() == warm_up {
                     self.phase = Phase::Keep;
                 }
-                Verdict::Go
+                Decision::Continue
             }
             Span::Precise { half_width, batches } if self.phase == Phase::Keep => {
-                let enough = self.kept.len() >= LOOK
-                    && (!self.steady || self.kept.len() >= batches as usize || {
-                        let narrow = |estimate: Estimate| estimate.relative() <= half_width;
-                        self.latency().is_some_and(narrow) && narrow(self.accepted())
-                    });
-                if enough { Verdict::Stop } else { Verdict::Go }
+                if self.enough(half_width, batches) { Decision::Stop } else { Decision::Continue }
             }
             Span::Precise { .. } => {
                 let late = self.warm_up() >= MOST_WARM;
                 self.steady = !drifts(&self.warm);
                 if !self.steady && !late {
-                    return Verdict::Go;
+                    return Decision::Continue;
                 }
                 self.phase = Phase::Between;
-                Verdict::Measure
+                Decision::Measure
             }
         }
     }
 
-    /// Of the batches in which messages arrived; `None` if there are none.
+    /// Returns true if the kept batches suffice.
+    fn enough(&mut self, half_width: f64, batches: u32) -> bool {
+        let kept = self.kept.len();
+        if kept < LOOK || !self.steady || kept >= batches as usize {
+            return kept >= LOOK;
+        }
+        let narrow = |estimate: Estimate| estimate.relative() <= half_width;
+        if self.to_limit || !(self.latency().is_some_and(narrow) && narrow(self.accepted())) {
+            return false;
+        }
+        self.to_limit = self.lags() && !self.grows();
+        !self.to_limit
+    }
+
+    /// Returns the mean latency of the batches in which messages arrived; `None` if there are none.
     pub fn latency(&self) -> Option<Estimate> {
         let filled = self.kept.iter().filter(|batch| batch.messages > 0);
         let estimate = Estimate::from_batches(&filled.map(Batch::mean_latency).collect::<Vec<_>>());
@@ -197,12 +229,13 @@ impl Judge {
         (messages > 0.0).then_some(Estimate { mean, ..estimate })
     }
 
+    /// Returns the traffic that a batch accepted.
     pub fn accepted(&self) -> Estimate {
         let accepted = self.kept.iter().map(|batch| batch.accepted as f64);
         Estimate::from_batches(&accepted.collect::<Vec<_>>())
     }
 
-    /// Of the batches kept, or else of all.
+    /// Returns the mean traffic that a batch offered, of the batches kept, or else of all.
     pub fn offered(&self) -> f64 {
         let batches = if self.kept.is_empty() { &self.warm } else { &self.kept };
         mean(&batches.iter().map(|batch| batch.offered as f64).collect::<Vec<_>>())
@@ -214,10 +247,19 @@ impl Judge {
         // The first, which are nearest to the warm-up, are left out.
         let first = self.kept.len() - size * GROUPS;
         let groups = self.kept[first..].chunks(size.max(1));
-        let change = |batch: &Batch| batch.offered as f64 - batch.accepted as f64;
-        let changes: Vec<f64> = groups.map(|group| group.iter().map(change).sum()).collect();
+        let changes: Vec<f64> =
+            groups.map(|group| group.iter().map(Batch::difference).sum()).collect();
         let chance = student(GROUPS as u32 - 1) * (variance(&changes) / GROUPS as f64).sqrt();
         mean(&changes) > chance.max(0.001 * size as f64 * self.offered())
+    }
+
+    /// Returns true if less is accepted than offered in the batches kept: see the module.
+    pub fn lags(&self) -> bool {
+        let differences: Vec<f64> = self.kept.iter().map(Batch::difference).collect();
+        let count = differences.len() as u32;
+        let error = (variance(&differences) / f64::from(count.max(1))).sqrt();
+        let chance = student_99(count.saturating_sub(1)) * error;
+        mean(&differences) > chance.max(0.005 * self.offered())
     }
 }
 
@@ -246,8 +288,8 @@ mod tests {
         Batch { entered: 1, messages: 1, latency, offered: 10, accepted: 10 }
     }
 
-    fn precise() -> Judge {
-        Judge::new(Span::Precise { half_width: 0.01, batches: 100 }, 5)
+    fn precise() -> SteadyState {
+        SteadyState::new(Span::Precise { half_width: 0.01, batches: 100 }, 5)
     }
 
     /// Ten batches that alternate between 100 and 102 do not drift; ten that rise by 10 each do: 50
@@ -267,17 +309,17 @@ mod tests {
     /// suffice.
     #[test]
     fn phases() {
-        let mut judge = precise();
-        let mut verdicts = Vec::new();
+        let mut run = precise();
+        let mut decisions = Vec::new();
         for i in 0..40 {
-            verdicts.push(judge.hear(batch(200 - 20 * i.min(5)), true));
+            decisions.push(run.end_batch(batch(200 - 20 * i.min(5)), true));
         }
-        let measure = verdicts.iter().position(|&v| v == Verdict::Measure).expect("it settles");
+        let measure = decisions.iter().position(|&v| v == Decision::Measure).expect("it settles");
         assert!((9..=14).contains(&measure), "{measure}");
-        let stop = verdicts.iter().position(|&v| v == Verdict::Stop).expect("it is precise");
+        let stop = decisions.iter().position(|&v| v == Decision::Stop).expect("it is precise");
         assert_eq!(stop, measure + 11);
-        assert!(judge.steady);
-        let latency = judge.latency().expect("messages arrived");
+        assert!(run.steady);
+        let latency = run.latency().expect("messages arrived");
         assert!((latency.mean - 100.0).abs() < 1e-9);
     }
 
@@ -285,12 +327,12 @@ mod tests {
     /// between.
     #[test]
     fn unsteady() {
-        let mut judge = precise();
+        let mut run = precise();
         let mut count = 1;
-        while judge.hear(batch(1000 + 100 * count), true) != Verdict::Stop {
+        while run.end_batch(batch(1000 + 100 * count), true) != Decision::Stop {
             count += 1;
         }
-        assert_eq!((count, judge.steady, judge.warm_up()), (71, false, 61));
+        assert_eq!((count, run.steady, run.warm_up()), (71, false, 61));
     }
 
     /// Of 1000 offered in each of 20 batches 990 or 1000 in turn arrive: every group of two loses
@@ -299,10 +341,10 @@ mod tests {
     #[test]
     fn growth() {
         let grows = |accepted: fn(u64) -> u64| {
-            let mut judge = precise();
+            let mut run = precise();
             let batch = |i| Batch { offered: 1000, accepted: accepted(i), ..batch(100) };
-            judge.kept = (0..20).map(batch).collect();
-            judge.grows()
+            run.kept = (0..20).map(batch).collect();
+            run.grows()
         };
         assert!(grows(|i| 990 + 10 * (i % 2)));
         assert!(!grows(|i| 990 + 20 * (i % 2)));
@@ -311,20 +353,57 @@ mod tests {
         assert!(!precise().grows());
     }
 
+    /// Of 1000 offered in each of 19 batches 55 are late, or 15 come late, in turn. The growth test
+    /// sees the last ten: a mean of 20 and a variance of 5 * 2 * 35^2 / 9 = 1361, so that chance
+    /// explains 2.262 * sqrt(1361 / 10) = 26.4. All 19 have a mean of 415 / 19 = 21.8 and a variance
+    /// of (10 * 33.2^2 + 9 * 36.8^2) / 18 = 1289, of which chance explains 2.552 * sqrt(1289 / 19) =
+    /// 21.0. So the run lags and does not grow; it goes on to the limit, even if it catches up.
+    #[test]
+    fn lag() {
+        let batch = |i| Batch {
+            offered: 1000,
+            accepted: if i % 2 == 0 { 945 } else { 1015 },
+            ..batch(100)
+        };
+        let mut run = precise();
+        run.kept = (0..19).map(batch).collect();
+        assert!(run.lags() && !run.grows());
+        assert!(!run.enough(0.05, 100));
+        while run.kept.len() < 99 {
+            run.kept.push(Batch { accepted: 1000, ..batch(0) });
+            assert!(!run.enough(0.05, 100));
+        }
+        run.kept.push(batch(0));
+        assert!(run.enough(0.05, 100) && !run.lags());
+    }
+
+    /// A run that lags by no more than 0.5 % of what is offered does not lag, one that grows stops
+    /// as soon as it is narrow, and one that does neither does so, too.
+    #[test]
+    fn lag_needs_half_a_percent() {
+        for (accepted, lags, grows) in [(994, true, true), (996, false, true), (1000, false, false)]
+        {
+            let mut run = precise();
+            run.kept = vec![Batch { offered: 1000, accepted, ..batch(100) }; 20];
+            assert_eq!((run.lags(), run.grows()), (lags, grows), "{accepted}");
+            assert!(run.enough(0.01, 100), "{accepted}");
+        }
+    }
+
     /// Batches without deliveries are none of a deadlock while something moves or nothing is
     /// outstanding; five in which nothing does are.
     #[test]
     fn deadlock() {
-        let mut judge = precise();
+        let mut run = precise();
         let enter = Batch { entered: 2, ..Batch::default() };
         for _ in 0..9 {
-            assert_eq!(judge.hear(Batch::default(), false), Verdict::Go);
+            assert_eq!(run.end_batch(Batch::default(), false), Decision::Continue);
         }
         for moves in [true, false, false, false, false, true, false, false, false, false] {
-            assert_ne!(judge.hear(enter, moves), Verdict::Stop);
+            assert_ne!(run.end_batch(enter, moves), Decision::Stop);
         }
-        assert_eq!(judge.hear(enter, false), Verdict::Stop);
-        assert_eq!((judge.heard, judge.quiet, judge.outstanding), (20, 5, 22));
-        assert!(judge.deadlocked() && judge.latency().is_none());
+        assert_eq!(run.end_batch(enter, false), Decision::Stop);
+        assert_eq!((run.batches, run.idle, run.outstanding), (20, 5, 22));
+        assert!(run.deadlocked() && run.latency().is_none());
     }
 }
