@@ -20,8 +20,8 @@ impl Estimate {
         if self.mean == 0.0 { f64::INFINITY } else { (self.half_width / self.mean).abs() }
     }
 
-    /// Returns the estimate from the means of consecutive batches: neighbours are joined until their
-    /// correlation is below 0.3 or fewer than 16 are left, so that the rest can count as
+    /// Returns the estimate from the means of consecutive batches: neighbours are joined until
+    /// their correlation is below 0.3 or fewer than 16 are left, so that the rest can count as
     /// independent.
     pub fn from_batches(batches: &[f64]) -> Self {
         let mut batches = batches.to_vec();
@@ -180,7 +180,8 @@ mod tests {
         }
     }
 
-    /// Tables of Student's distribution, 99 %: 2.998, 2.896, 2.821, 2.528, 2.364 for 7, 8, 9, 20, 100.
+    /// Tables of Student's distribution, 99 %: 2.998, 2.896, 2.821, 2.528, 2.364 for 7, 8, 9, 20,
+    /// 100.
     #[test]
     fn t_of_the_tables_at_99() {
         let table = [(1, 31.821), (7, 2.998), (8, 2.896), (9, 2.821), (20, 2.528), (100, 2.364)];

@@ -13,16 +13,16 @@
 //! chapter 9: a queue has a steady state only below a utilisation of 1). Two tests look for that
 //! growth in the paired difference of a batch, which is its offered less its accepted traffic:
 //!
-//! - *Growth* cuts the kept batches into ten groups. The traffic outstanding grows if its mean change
-//!   over a group is above zero by more than chance explains (Student, 97.5 %, one side) and by more
-//!   than a thousandth of what is offered. In a network that is not saturated a rise in one group is
-//!   made up for in another, which makes the test stricter than its level.
+//! - *Growth* cuts the kept batches into ten groups. The traffic outstanding grows if its mean
+//!   change over a group is above zero by more than chance explains (Student, 97.5 %, one side) and
+//!   by more than a thousandth of what is offered. In a network that is not saturated a rise in one
+//!   group is made up for in another, which makes the test stricter than its level.
 //! - *Lag* takes the batches themselves: their mean difference is above zero by more than chance
 //!   explains (Student, 99 %, one side) and above 0.5 % of what is offered. Ten groups miss that if
 //!   deliveries vary much from group to group. Batches need not be independent: in a steady state
-//!   differences make up for each other in the long run, so that their mean varies less than that of
-//!   independent ones. A run that lags and does not grow goes on to the limit of batches; if it lags
-//!   there, it has not settled.
+//!   differences make up for each other in the long run, so that their mean varies less than that
+//!   of independent ones. A run that lags and does not grow goes on to the limit of batches; if it
+//!   lags there, it has not settled.
 //!
 //! Nothing can move any more if for several batches no host hears from the network, none has
 //! anything to do there, and messages are outstanding: a deadlock.
@@ -355,9 +355,10 @@ mod tests {
 
     /// Of 1000 offered in each of 19 batches 55 are late, or 15 come late, in turn. The growth test
     /// sees the last ten: a mean of 20 and a variance of 5 * 2 * 35^2 / 9 = 1361, so that chance
-    /// explains 2.262 * sqrt(1361 / 10) = 26.4. All 19 have a mean of 415 / 19 = 21.8 and a variance
-    /// of (10 * 33.2^2 + 9 * 36.8^2) / 18 = 1289, of which chance explains 2.552 * sqrt(1289 / 19) =
-    /// 21.0. So the run lags and does not grow; it goes on to the limit, even if it catches up.
+    /// explains 2.262 * sqrt(1361 / 10) = 26.4. All 19 have a mean of 415 / 19 = 21.8 and a
+    /// variance of (10 * 33.2^2 + 9 * 36.8^2) / 18 = 1289, of which chance explains 2.552 *
+    /// sqrt(1289 / 19) = 21.0. So the run lags and does not grow; it goes on to the limit, even if
+    /// it catches up.
     #[test]
     fn lag() {
         let batch = |i| Batch {

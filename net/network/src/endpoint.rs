@@ -21,9 +21,10 @@ use crate::{Harness, Mail, Network, Nic, Nowhere, Record, Transfer, Windowed};
 /// **What may be assumed.** Calls for one host come in order of time. Everything that another host
 /// or device causes at this host before the end of the window is in the mail.
 ///
-/// **What is promised.** The endpoint sends mail that takes at least [`Endpoint::lookahead`], except
-/// for payloads that are [`Wire::urgent`]; it posts transfers at the present time or later; and
-/// what it does depends on its own state and on what it was told, never on the number of workers.
+/// **What is promised.** The endpoint sends mail that takes at least [`Endpoint::lookahead`],
+/// except for payloads that are [`Wire::urgent`]; it posts transfers at the present time or later;
+/// and what it does depends on its own state and on what it was told, never on the number of
+/// workers.
 pub trait Endpoint<N: Network>: Sync + Sized {
     /// The state of one host.
     type Host: Send;

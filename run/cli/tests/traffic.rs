@@ -221,9 +221,9 @@ fn valiant_draws_for_each_message() {
     assert_eq!(json["points"][0]["saturated"], true);
 }
 
-/// Uniform traffic at 0.8 on a torus of 8 by 8 stalls and catches up: 0.772 of 0.800 are accepted in
-/// 200 batches, and the mean latency is six times the median. Ten groups of batches do not show that
-/// ever more is outstanding; batch by batch the difference does.
+/// Uniform traffic at 0.8 on a torus of 8 by 8 stalls and catches up: 0.772 of 0.800 are accepted
+/// in 200 batches, and the mean latency is six times the median. Ten groups of batches do not show
+/// that ever more is outstanding; batch by batch the difference does.
 #[test]
 fn what_lags_has_not_settled() {
     let folder = Folder::new("traffic-lags");
