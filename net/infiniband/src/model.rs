@@ -19,6 +19,10 @@ pub struct Infiniband {
     levels: Box<[u8]>,
 }
 
+/// A size in bytes from which on a message may take longer than there is time. Before its first
+/// packet leaves, time is said to overflow; its packets would be too many to come to that.
+const FAR: u64 = 1 << 48;
+
 impl Infiniband {
     /// A network in which all messages travel at one service level.
     pub fn new(fabric: impl Into<Arc<Fabric>>, level: u8) -> Self {
@@ -138,6 +142,10 @@ impl Network for Infiniband {
         out: &mut impl Outlet<Self>,
     ) -> Option<Time> {
         let Transfer { source, destination, bytes, class, .. } = transfer;
+        if bytes > FAR && at.saturating_add(self.link_time(source, bytes)) == Time::MAX {
+            out.deliver(Time::MAX, source, id);
+            return None;
+        }
         let message = Message { destination, bytes, level: self.level(source, class), id };
         interface.inject(&self.fabric, at, message, out);
         None
