@@ -252,7 +252,7 @@ pub enum Half {
     },
     /// Passes on what came from the last range, which is incomplete.
     Pass {
-        /// To whom.
+        /// The rank that it goes to.
         to: u32,
         /// The last range.
         first: u32,

@@ -125,7 +125,7 @@ pub const fn algorithms(collective: Collective) -> &'static [Entry] {
     }
 }
 
-/// Why there is no such collective or algorithm.
+/// The reason why there is no such collective or algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// No collective has this name.

@@ -13,7 +13,7 @@ use crate::interface::Interface;
 use crate::libraries::CORE;
 use crate::table::{self, Function};
 
-/// Why a program could not be looked at.
+/// The reason why a program could not be looked at.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It could not be read.
@@ -21,7 +21,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
     /// It is a script, or for another kind of machine.

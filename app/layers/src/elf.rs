@@ -27,7 +27,7 @@ pub struct Elf {
     run_paths: Vec<String>,
     /// The names it imports.
     pub imports: Vec<String>,
-    /// Those among them that it can do without.
+    /// The names among them that it can do without.
     pub weak: BTreeSet<String>,
     /// The names it has for others.
     pub exports: BTreeSet<String>,

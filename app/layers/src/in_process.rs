@@ -81,35 +81,35 @@ pub enum Obstacle {
     Forks {
         /// The file.
         file: PathBuf,
-        /// By which function.
+        /// The function that shows it.
         function: String,
     },
     /// It can start threads, which must not call MPI, and see the variables of the rank that runs.
     Threads {
         /// The file.
         file: PathBuf,
-        /// By which function.
+        /// The function that shows it.
         function: String,
     },
     /// It has parallel regions of OpenMP, in which only the first thread of a team may call MPI.
     Regions {
         /// The file.
         file: PathBuf,
-        /// By which function.
+        /// The function that shows it.
         function: String,
     },
     /// It can ask for `MPI_THREAD_MULTIPLE`, and does not get it.
     Levels {
         /// The file.
         file: PathBuf,
-        /// By which function.
+        /// The function that shows it.
         function: String,
     },
     /// It can start processes, which only processes can.
     Starts {
         /// The file.
         file: PathBuf,
-        /// By which function.
+        /// The function that shows it.
         function: String,
     },
 }

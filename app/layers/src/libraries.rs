@@ -59,7 +59,7 @@ const FLAGS: &[&str] = &[
     "-Wno-cast-function-type",
 ];
 
-/// Why the layers could not be built.
+/// The reason why the layers could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file could not be read or written, or the compiler not be started.
@@ -67,7 +67,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
     /// The compiler refused.

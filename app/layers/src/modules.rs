@@ -23,7 +23,7 @@ const SENTINELS: &[(&str, &str, &str)] = &[
     ("MPI_ARGV_NULL(1)", "character", "mpi_fortran_argv_null"),
     ("MPI_ARGVS_NULL(1,1)", "character", "mpi_fortran_argvs_null"),
 ];
-/// Those that are statuses.
+/// The constants that are statuses.
 const STATUSES: &[(&str, &str)] = &[
     ("MPI_STATUS_IGNORE", "mpi_fortran_status_ignore"),
     ("MPI_STATUSES_IGNORE", "mpi_fortran_statuses_ignore"),

@@ -39,7 +39,7 @@ pub struct Keyval {
 #[derive(Debug, Default)]
 pub struct Keyvals {
     live: RefCell<BTreeMap<c_int, Rc<Keyval>>>,
-    /// Those that were freed while something had an attribute of theirs.
+    /// Keyvals that were freed while something had an attribute of theirs.
     freed: RefCell<BTreeMap<c_int, Weak<Keyval>>>,
     made: Cell<c_int>,
 }
@@ -92,7 +92,7 @@ pub struct Attributes {
 /// An object that has attributes. Its kind of object implements this, and the functions of
 /// attributes call it; the attributes live as long as the object.
 pub trait Annotated {
-    /// Those that the program set.
+    /// The attributes that the program set.
     fn attributes(&self) -> &Attributes;
 
     /// The value of one that the library supplies.

@@ -100,7 +100,7 @@ pub struct Identity {
     pub first: u32,
     /// The largest number of ranks that there can be.
     pub most: u32,
-    /// For how many there is room, as far as the program is to know.
+    /// The number of ranks that there is room for, as far as the program is to know.
     pub universe: u32,
     /// The number of the program that it runs, among those that were started together.
     pub program: u32,

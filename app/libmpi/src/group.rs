@@ -173,7 +173,7 @@ impl Group {
         hasher.finish()
     }
 
-    /// These members of the group, in this order.
+    /// The group of some members, in this order.
     fn chosen(&self, ranks: impl IntoIterator<Item = u32>) -> Self {
         let ranks = ranks.into_iter().filter_map(|rank| self.world(rank));
         Self::of(ranks.collect()).of_session(self.session)

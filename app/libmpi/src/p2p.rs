@@ -44,7 +44,7 @@ pub struct Data {
     pub address: *mut u8,
     /// The number of elements of the datatype.
     pub count: u64,
-    /// Of what.
+    /// The datatype of the elements.
     pub datatype: Rc<Datatype>,
 }
 
@@ -172,7 +172,7 @@ pub fn bytes_mut(port: &Client, place: Offset, bytes: u64) -> &mut [u8] {
 /// The other side of a message.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// In which communicator.
+    /// The communicator of the message.
     pub comm: Rc<Comm>,
     /// The rank of the world, or any; `None` is nobody, `PROC_NULL`.
     pub world: Option<u32>,

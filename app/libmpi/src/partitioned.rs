@@ -32,7 +32,7 @@ struct Channel {
     /// All partitions together.
     data: Data,
     partitions: u32,
-    /// None: nobody, `PROC_NULL`.
+    /// The rank of the world, or nobody for `PROC_NULL`.
     world: Option<u32>,
     comm: Rc<Comm>,
     tag: Tag,

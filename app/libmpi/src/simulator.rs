@@ -140,7 +140,7 @@ thread_local! {
 pub struct Connected {
     /// Its rank's port.
     pub port: &'static Client,
-    /// For how many ranks there is room.
+    /// The number of ranks that there is room for.
     pub universe: u32,
     /// The number of the program that it runs, among those that were started together.
     pub program: u32,
@@ -290,7 +290,7 @@ pub extern "C" fn heddle_turn() -> u64 {
     mpi().turn.take()
 }
 
-/// Is told of a look at the clock: when it began and ended, in picoseconds.
+/// A function that is told of a look at the clock: when it began and ended, in picoseconds.
 pub type LookHook = extern "C" fn(u64, u64);
 
 /// Looks at the clock are told from now on: as they take their turn with what else the rank does, a
@@ -300,8 +300,8 @@ pub extern "C" fn heddle_tell_looks(hook: LookHook) {
     mpi().look_hook.set(Some(hook));
 }
 
-/// Is told of something within a call: when it began and ended, in picoseconds, and whether it is a
-/// turn, or an agreement of the ranks of a communicator.
+/// A function that is told of something within a call: when it began and ended, in picoseconds, and
+/// whether it is a turn, or an agreement of the ranks of a communicator.
 pub type AgreementHook = extern "C" fn(begin: u64, end: u64, is_turn: bool);
 
 /// Agreements within calls are told from now on, and turns: a replay of what is recorded needs

@@ -31,8 +31,8 @@ type Rare<T> = LazyCell<Box<T>>;
 pub struct Mpi {
     /// The call that is under way, for messages.
     pub call: Cell<&'static str>,
-    /// In how many calls the rank's first thread is: more than one where what it calls in one calls
-    /// again.
+    /// The number of calls that the rank's first thread is in: more than one where what it calls in
+    /// one calls again.
     depth: Cell<u32>,
     /// Groups.
     pub groups: Table<Group>,
@@ -89,7 +89,7 @@ pub struct Mpi {
     pub variables: std::cell::OnceCell<std::rc::Rc<[std::ops::Range<usize>]>>,
     /// Requests.
     pub requests: Table<crate::request::Request>,
-    /// Those of them that have no operation and no handle any more.
+    /// Requests that have no operation and no handle any more.
     pub idle: std::cell::RefCell<Vec<std::rc::Rc<crate::request::Request>>>,
     /// Operations whose requests were freed, but whose data has to be taken in.
     pub orphans: std::cell::RefCell<Vec<crate::request::Active>>,

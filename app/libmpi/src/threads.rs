@@ -44,8 +44,8 @@ static THREAD_STATES: Mutex<ThreadStates> = Mutex::new(ThreadStates::new());
 
 /// The time that a thread waits before it looks again, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(4));
-/// After how long it polls, at most: at first at once, as what is about to end should not be waited
-/// for.
+/// The longest time after which a thread polls: at first at once, as what is about to end should
+/// not be waited for.
 const POLL: Duration = Duration::from_millis(50);
 
 /// A thread that waits for operations.

@@ -84,7 +84,7 @@ struct Access {
 /// Selects accesses of a window.
 #[derive(Clone, Copy, Debug)]
 struct Which {
-    /// Those to a target; otherwise to all.
+    /// Selects those to a target; otherwise to all.
     target: Option<u32>,
     /// Only those that are not complete at the origin.
     local: bool,

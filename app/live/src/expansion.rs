@@ -23,7 +23,7 @@ pub struct Expansion {
     /// The call that it is the expansion of, but for number and contents.
     part: CollectiveStart,
     plan: Arc<Plan>,
-    /// To whom, or from whom, the messages are, by step.
+    /// The ranks that messages go to or come from, by step.
     peers: Box<[u32]>,
 }
 
@@ -42,7 +42,7 @@ pub struct Plan {
 struct Step {
     /// Bytes, or picoseconds.
     size: u64,
-    /// For how many others it waits.
+    /// The number of others that it waits for.
     missing: u32,
     /// The end of its part of [`Plan::next`].
     end: u32,
@@ -247,7 +247,7 @@ mod tests {
         Plan { steps: [step].into(), next: [].into(), ends: [0].into() }
     }
 
-    /// Those who have the same plan share it, and one that nobody has any more does not stay among
+    /// Ranks that have the same plan share it, and one that nobody has any more does not stay among
     /// many others.
     #[test]
     fn shared_plans() {

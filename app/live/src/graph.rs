@@ -64,7 +64,7 @@ struct Node {
     at: Stamp,
     /// The operations that wait for it.
     after: [u32; FEW],
-    /// For how many it still waits.
+    /// The number of operations that it still waits for.
     missing: u32,
     kind: Kind,
     flags: Flags,
@@ -109,7 +109,7 @@ pub struct Graph {
     count: u32,
     /// The oldest that is not complete but for [`Graph::seal`].
     open: u32,
-    /// Those that wait for nothing any more and have not been posted.
+    /// Operations that wait for nothing any more and have not been posted.
     ready: SmallVec<[u32; 4]>,
     rare: Option<Box<Rare>>,
 }
@@ -131,8 +131,8 @@ impl Node {
         self.flags & flags != 0
     }
 
-    /// Those that wait for the start, or with `Done` all, of the first [`FEW`]: by place, as in
-    /// [`ALL`].
+    /// Flags of those that wait for the start, or with `Done` all, of the first [`FEW`]: by place,
+    /// as in [`ALL`].
     fn met(&self, edge: Edge) -> Flags {
         let all = (self.flags / AFTER) & ALL;
         if edge == Edge::Done { all } else { all & (self.flags / FOR_START) }
@@ -533,7 +533,7 @@ impl Graph {
         }
     }
 
-    /// For how many operations one still waits.
+    /// The number of operations that one still waits for.
     pub fn missing(&self, index: u32) -> u32 {
         self.node(index).map_or(0, |node| node.missing)
     }

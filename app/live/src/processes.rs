@@ -50,8 +50,8 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Why it cannot be started: begins with what is at fault, itself or the folder where it is to
-    /// run.
+    /// The error of a program that cannot be started. It begins with what is at fault, itself or
+    /// the folder where it is to run.
     pub fn failed(&self, error: &io::Error) -> io::Error {
         let program = self.program.display();
         let folder = self.directory.as_deref().filter(|folder| !folder.is_dir());
@@ -67,7 +67,7 @@ impl Launch {
 pub struct Room {
     /// The number of further processes, while the program runs.
     pub more: u32,
-    /// For how many in all they are told that there is room (`MPI_UNIVERSE_SIZE`).
+    /// The number of processes in all that they are told there is room for (`MPI_UNIVERSE_SIZE`).
     pub universe: u32,
 }
 

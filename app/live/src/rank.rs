@@ -127,7 +127,7 @@ pub struct Rank {
     pub finished: bool,
     /// It has no process yet that takes part.
     pub dormant: bool,
-    /// Those that it has told of, if it has of any.
+    /// The communicators that it has told of, if it has of any.
     pub communicators: Option<Box<FxHashMap<u64, Communicator>>>,
     /// The last collective, as messages.
     pub expansion: Option<Box<Expansion>>,

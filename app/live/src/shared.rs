@@ -79,16 +79,16 @@ impl MemberCall {
 struct Boards {
     arena: Arena,
     open: FxHashMap<(u64, u64), Board>,
-    /// By what the messages of a collective are told from those of others: how many of its members
-    /// are not done with it.
+    /// The number of members that are not done with a collective, by the number that tells its
+    /// messages from those of others.
     under_way: Vec<u32>,
-    /// Those that are nobody's.
+    /// The numbers that are nobody's.
     free: Vec<u32>,
 }
 
 #[derive(Debug)]
 struct Board {
-    /// None if it is a collective without contents.
+    /// The place of its board; none if it is a collective without contents.
     place: Offset,
     /// The call of the first member who came.
     first: MemberCall,

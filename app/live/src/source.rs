@@ -25,7 +25,7 @@ pub struct Live<'a, H: ?Sized> {
     rules: Rules<'a>,
     /// The number of ranks that the program begins with.
     first: u32,
-    /// Those that these may start.
+    /// The ranks that these may start.
     pub(crate) dormant: Dormant,
     /// The number of ranks that were asked where they are.
     asked: AtomicU32,

@@ -59,7 +59,7 @@ pub enum Members {
         /// The number of ranks.
         count: u32,
     },
-    /// These; [`crate::ANY`] is nobody.
+    /// A list of ranks; [`crate::ANY`] is nobody.
     List(Vec<u32>),
 }
 
@@ -135,7 +135,7 @@ pub enum Command {
     Sleep(u64),
     /// It sends a message.
     Send {
-        /// To whom.
+        /// The rank that it goes to.
         to: u32,
         /// The tag of the message.
         tag: Tag,
@@ -149,7 +149,7 @@ pub enum Command {
     /// It has something done at another rank, whose program need not do anything for it: a request
     /// and its answer.
     Remote {
-        /// At which rank.
+        /// The rank that does it.
         to: u32,
         /// Size of the request.
         bytes: u64,
@@ -158,7 +158,7 @@ pub enum Command {
     },
     /// It receives a message.
     Receive {
-        /// From whom; [`crate::ANY`] from anyone.
+        /// The rank that it comes from; [`crate::ANY`] is any rank.
         from: u32,
         /// The tag of the message.
         tag: Tag,

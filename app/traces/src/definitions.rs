@@ -10,7 +10,7 @@ use crate::record::{SELF, WORLD};
 pub enum Group {
     /// All ranks of the world, in their own order: this many.
     All(u32),
-    /// These.
+    /// A list of ranks.
     Ranks(Vec<u32>),
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::fs;
 
-/// From where to where a mapping is of what a file has and nobody writes, if a line of `smaps`
+/// The address range of a mapping of a file's contents that nobody writes, if a line of `smaps`
 /// begins one.
 fn begins(line: &str) -> Option<(usize, usize)> {
     let mut words = line.split_ascii_whitespace();
@@ -19,8 +19,8 @@ fn begins(line: &str) -> Option<(usize, usize)> {
 pub struct Code(Vec<(usize, usize)>);
 
 impl Code {
-    /// Those of the process. One with changes, such as breakpoints, is left out. Best called before
-    /// there are thousands of stacks, whose pages the system would look through as well.
+    /// The code of the process. One with changes, such as breakpoints, is left out. Best called
+    /// before there are thousands of stacks, whose pages the system would look through as well.
     pub fn find() -> Self {
         let text = fs::read_to_string("/proc/self/smaps").unwrap_or_default();
         let (mut mapping, mut found) = (None, Vec::new());

@@ -12,7 +12,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 
 use crate::{next, ranks};
 
-/// Those that were there when the process began, and those that ranks do not close.
+/// Descriptors that were there when the process began, and those that ranks do not close.
 static INHERITED: RwLock<BTreeSet<c_int>> = RwLock::new(BTreeSet::new());
 static KEPT: RwLock<BTreeSet<c_int>> = RwLock::new(BTreeSet::new());
 

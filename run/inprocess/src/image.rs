@@ -18,11 +18,11 @@ pub struct Image {
     parts: Vec<Part>,
     /// Pages that are mapped.
     pub large: Vec<Part>,
-    /// From where to where the executable is, and each of the libraries.
+    /// The address ranges of the executable and of each of the libraries.
     extents: Vec<Range<usize>>,
     /// Constructors of the libraries and of the executable, in the order in which they run.
     pub constructors: Vec<First>,
-    /// Likewise their destructors.
+    /// Destructors of the same objects.
     pub destructors: Vec<Last>,
 }
 

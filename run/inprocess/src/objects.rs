@@ -26,7 +26,7 @@ pub struct Object {
     name: String,
     path: CString,
     needed: Vec<String>,
-    /// From where to where it is.
+    /// Its address range.
     pub extent: Range<usize>,
     /// The memory that can be written, its thread-local variables included.
     pub parts: Vec<Part>,
@@ -159,7 +159,7 @@ unsafe extern "C" fn later(info: *mut libc::dl_phdr_info, _: usize, found: *mut 
     0
 }
 
-/// Those that one needs, and itself.
+/// Adds the objects that one needs, and itself.
 fn visit(all: &[Object], place: usize, seen: &mut [bool], order: &mut Vec<usize>) {
     let Some(false) = seen.get_mut(place).map(|seen| std::mem::replace(seen, true)) else { return };
     for name in all.get(place).iter().flat_map(|one| &one.needed) {

@@ -27,7 +27,8 @@ const PAUSE: Duration = Duration::from_micros(100);
 /// A library of OpenMP, as this thread sees it.
 #[derive(Debug)]
 pub struct OpenMp {
-    /// In how many regions the caller is, and in how many of more than one thread.
+    /// The number of regions that the caller is in, and the number of those with more than one
+    /// thread.
     level: extern "C" fn() -> c_int,
     active: Option<extern "C" fn() -> c_int>,
     variables: Variables,
@@ -59,7 +60,7 @@ impl Variables {
         unsafe { ptr::copy_nonoverlapping(copy.as_ptr(), self.start, length) };
     }
 
-    /// Those of the library that has an address.
+    /// The variables of the library that has an address.
     fn of(address: *mut c_void) -> Option<Self> {
         let mut about = MaybeUninit::<libc::Dl_info>::uninit();
         // SAFETY: it only asks.

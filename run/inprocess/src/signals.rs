@@ -31,7 +31,7 @@ pub fn runs(rank: u32, now: u64) {
     NOW.store(now, Ordering::Relaxed);
 }
 
-/// None does.
+/// Notes that no rank runs.
 pub fn rests() {
     RUNNING.store(NOBODY, Ordering::Relaxed);
 }

@@ -28,7 +28,7 @@ const GUARD_INSTALL: c_int = 102;
 const PAGE: usize = 4096;
 
 thread_local! {
-    /// Those of this thread.
+    /// The stacks of this thread's ranks.
     static OF_RANKS: Cell<Option<Stacks>> = const { Cell::new(None) };
 }
 
@@ -102,7 +102,7 @@ impl Stacks {
         Ok(stacks)
     }
 
-    /// From where to where one of them is, its guard included.
+    /// The address range of one of them, its guard included.
     const fn range(self, number: usize) -> Range<usize> {
         let start = self.start.get() + number * self.each;
         start..start + self.each

@@ -1,8 +1,8 @@
 //! Threads that ranks start themselves. While another rank runs, they would see its variables in
 //! place of their own: that is said.
 //!
-//! Those of libraries whose variables all ranks share, such as OpenMP's and OpenBLAS's, wait while
-//! their rank is in MPI, and see nothing.
+//! Threads of libraries whose variables all ranks share, such as OpenMP's and OpenBLAS's, wait
+//! while their rank is in MPI, and see nothing.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::mem::MaybeUninit;

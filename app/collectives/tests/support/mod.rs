@@ -23,7 +23,7 @@ pub fn term(rank: u32, element: u64) -> Cell {
 /// Buffers by [`Buffer`]; control messages have none.
 pub type Buffers = [Vec<Cell>; 3];
 
-/// In which order steps are carried out.
+/// The order in which steps are carried out.
 #[derive(Clone, Copy, Debug)]
 pub enum Order {
     /// A rank starts each step in program order when what it requires is done; messages are eager.

@@ -46,7 +46,7 @@ impl Contribution {
         Ok(Self { place })
     }
 
-    /// These bytes.
+    /// A contribution of these bytes.
     pub fn of(bytes: &[u8]) -> Result<Self> {
         Self::own(bytes.len() as u64, |room| room.copy_from_slice(bytes))
     }

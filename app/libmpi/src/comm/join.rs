@@ -20,7 +20,7 @@ use crate::{check, control, mpi_functions, threads};
 const GREETING: [u8; 8] = *b"heddle\r\n";
 /// Behind it come the process that holds the run, and the rank in it.
 const LENGTH: usize = 16;
-/// By what number ranks that are connected hear each other: the last before that of
+/// The number by which ranks that are connected hear each other: the last before that of
 /// [`rank_ipc::BIRTH`].
 const NUMBER: u32 = u32::MAX - rank_ipc::BIRTH - 1;
 

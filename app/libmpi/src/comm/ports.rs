@@ -47,12 +47,12 @@ impl Door {
         door.ok_or_else(|| Error::new(abi::ERR_PORT, format!("`{name}` is no port")))
     }
 
-    /// By what number those who come are heard.
+    /// The number by which those who come are heard.
     const fn knock(self) -> u32 {
         FIRST + 2 * self.number
     }
 
-    /// By what number they get an answer.
+    /// The number by which they get an answer.
     const fn answer(self) -> u32 {
         FIRST + 2 * self.number + 1
     }

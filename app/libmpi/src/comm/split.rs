@@ -100,7 +100,7 @@ fn said(bytes: &[u8]) -> Option<(c_int, c_int)> {
     Some((c_int::from_le_bytes(color.try_into().ok()?), c_int::from_le_bytes(key.try_into().ok()?)))
 }
 
-/// Those of a group who said this colour, by key and, where keys are equal, by rank.
+/// The members of a group who said this colour, by key and, if keys are equal, by rank.
 fn of_color(group: &Group, all: &[Vec<u8>], color: c_int) -> Group {
     let mut members: Vec<(c_int, u32, u32)> = group
         .iter()

@@ -33,7 +33,7 @@ pub enum Layout {
     Sequence {
         /// Bytes of all.
         size: u64,
-        /// Those, none of them empty.
+        /// The layouts, none of them empty.
         parts: Rc<[Layout]>,
     },
 }

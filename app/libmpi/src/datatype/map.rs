@@ -17,7 +17,7 @@ pub enum Map {
         size: u64,
         /// Basic elements.
         elements: u64,
-        /// Those that have data.
+        /// The pieces that have data.
         pieces: Box<[Piece]>,
     },
 }
@@ -164,7 +164,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Those of a datatype without anything.
+    /// The bounds of a datatype without anything.
     pub const EMPTY: Self = Self {
         lb: 0,
         ub: 0,
@@ -176,7 +176,7 @@ impl Bounds {
         align: 1,
     };
 
-    /// Those of bytes that begin at 0.
+    /// The bounds of bytes that begin at 0.
     pub fn of(size: i64) -> Self {
         Self { ub: size, true_ub: size, data: true, ..Self::EMPTY }
     }
@@ -186,7 +186,7 @@ impl Bounds {
         self.ub.saturating_sub(self.lb)
     }
 
-    /// Those of a [`Piece`].
+    /// The bounds of a [`Piece`].
     pub fn repeat(&self, offset: i64, count: u64, stride: i64) -> Result<Self> {
         let Some(last) = count.checked_sub(1) else { return Ok(Self::EMPTY) };
         if !(self.data || self.lb_set || self.ub_set) {
@@ -207,7 +207,7 @@ impl Bounds {
         })
     }
 
-    /// Those of two together. A bound that was set wins over one that was not.
+    /// The bounds of two datatypes together. A bound that was set wins over one that was not.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         let data = (self.data, other.data);
@@ -221,7 +221,7 @@ impl Bounds {
         Self { lb, ub, lb_set, ub_set, true_lb, true_ub, data: self.data || other.data, align }
     }
 
-    /// Those with an upper bound that is rounded up, so that a structure can follow another.
+    /// The bounds with an upper one that is rounded up, so that a structure can follow another.
     pub fn padded(mut self) -> Result<Self> {
         if !self.ub_set {
             let over = self.extent().rem_euclid(self.align.into());

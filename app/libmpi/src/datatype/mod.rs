@@ -104,10 +104,10 @@ impl Annotated for Datatype {
 /// A rank's datatypes.
 #[derive(Debug, Default)]
 pub struct Types {
-    /// Those asked for yet: few.
+    /// The predefined datatypes that were asked for yet: few.
     predefined: RefCell<Vec<Rc<Datatype>>>,
     derived: Table<Datatype>,
-    /// Those that functions give for the same arguments again, by combiner and arguments.
+    /// Datatypes that functions give for the same arguments again, by combiner and arguments.
     permanent: RefCell<Vec<Rc<Datatype>>>,
 }
 

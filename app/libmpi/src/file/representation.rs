@@ -32,7 +32,7 @@ pub enum Representation {
 pub struct Registered {
     name: Vec<u8>,
     large: bool,
-    /// None: data is in the file as in memory.
+    /// Reads data; without it, data is in the file as in memory.
     read: Option<Callback>,
     write: Option<Callback>,
     extent: Callback,

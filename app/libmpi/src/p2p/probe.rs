@@ -18,7 +18,8 @@ use crate::{both_forms, mpi, mpi_functions, threads};
 /// network.
 #[derive(Debug, Default)]
 pub struct Probed {
-    /// Those of one sender and context lie in the order in which they were sent.
+    /// The messages that were found; those of one sender and context lie in the order in which they
+    /// were sent.
     found: RefCell<Vec<Found>>,
     /// The receives of threads that look for messages now.
     fetches: RefCell<Vec<Fetch>>,
@@ -125,8 +126,8 @@ impl Probed {
         }
     }
 
-    /// Those who look for messages have to look again; gives the receives that they will find
-    /// withdrawn.
+    /// Withdraws the receives of those who look for messages, and returns them; they have to look
+    /// again.
     fn disturb(&self, port: &Client, context: u64) -> Vec<Ticket> {
         let fetches = self.fetches.borrow();
         let same = fetches.iter().filter(|fetch| fetch.tag.context == context);

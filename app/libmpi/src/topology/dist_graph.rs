@@ -26,7 +26,7 @@ pub(super) struct Edge {
 }
 
 impl Edges {
-    /// Those who send to the rank and those whom it sends to.
+    /// The ranks that send to the rank, and those that it sends to.
     pub(super) fn neighbours(&self) -> (Vec<c_int>, Vec<c_int>) {
         let ranks = |list: &[(c_int, c_int)]| list.iter().map(|&(rank, _)| rank).collect();
         (ranks(&self.sources), ranks(&self.destinations))

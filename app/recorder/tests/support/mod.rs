@@ -88,7 +88,7 @@ impl Mpi {
         self.record_with(name, ranks, arguments, &[])
     }
 
-    /// Likewise, with further variables.
+    /// Records a program with further variables of its environment.
     pub fn record_with(
         &self,
         name: &str,

@@ -56,7 +56,7 @@ pub struct Reading {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Why a file could not be read.
+/// The reason why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The operating system says so.

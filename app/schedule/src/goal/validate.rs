@@ -10,7 +10,7 @@ use super::format::{
 use super::image::Blob;
 use crate::{ANY, Kind};
 
-/// Why bytes are not a binary GOAL file.
+/// The reason why bytes are not a binary GOAL file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "byte {offset}{}: {problem}",

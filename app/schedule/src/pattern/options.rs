@@ -152,7 +152,7 @@ pub fn users(option: &str) -> Option<&'static [&'static str]> {
     }
 }
 
-/// Why there is no such pattern.
+/// The reason why there is no such pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The name is not known.

@@ -71,7 +71,7 @@ pub struct Mark {
     pub before: u32,
 }
 
-/// Why there is no schedule.
+/// The reason why there is no schedule.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be read.
@@ -91,7 +91,7 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         error: io::Error,
     },
 }

@@ -114,7 +114,7 @@ pub fn between(local: &[u32], remote: &[u32], me: u32) -> Communicator {
     Communicator { local: group(local), remote: Some(group(remote)), me }
 }
 
-/// Those from which, and those to which, a rank sends.
+/// The neighbours of a rank: those that send to it, and those that it sends to.
 pub fn neighbours(sources: &[i64], destinations: &[i64]) -> Neighbours {
     Neighbours { sources: sources.to_vec(), destinations: destinations.to_vec() }
 }

@@ -109,7 +109,7 @@ pub(crate) struct Field {
     prime: u32,
     /// The powers of an element of which all but 0 are powers, from the 0th on.
     powers: Vec<u32>,
-    /// Of which power each element is.
+    /// The exponent of each element as a power of the generator.
     logarithms: Vec<u32>,
 }
 
