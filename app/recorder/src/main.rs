@@ -17,7 +17,7 @@ fn main() -> ExitCode {
         match outcome {
             Outcome::Built(made) => println!("{}", made.display()),
             Outcome::Missing(whence) => {
-                println!("no headers of {mpi}, so that its programs cannot be recorded; {whence}")
+                println!("no headers of {mpi}, so that its programs cannot be recorded; {whence}");
             }
             Outcome::Failed(error) => {
                 eprintln!("{mpi}: {error}");
