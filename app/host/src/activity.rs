@@ -205,18 +205,36 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         self.worker.events += 1;
         self.rank.sent_bytes = self.rank.sent_bytes.saturating_add(op.size);
         self.started(index, at, charge.start);
-        if eager {
-            if !self.engine.source.sent(&mut self.rank.source) {
-                self.reached_rarely(index, Edge::Done, &charge.end);
-            } else if charge.end.time == Time::MAX {
-                self.out.overflow();
-            }
-        } else {
-            let (since, destination) = (charge.end.time, op.peer);
-            let path = charge.end.path;
-            let waiting = Unreleased { send: index, destination, sequence, since, path };
-            self.rank.matching().rare().unreleased.push(waiting);
+        if !eager {
+            let waiting = self.waiting((index, op), sequence, bytes, &charge);
+            self.await_receive(waiting);
+        } else if op.size > engine.buffered {
+            let waiting = self.waiting((index, op), sequence, bytes, &charge);
+            self.await_departure(waiting);
+        } else if !self.engine.source.sent(&mut self.rank.source) {
+            self.reached_rarely(index, Edge::Done, &charge.end);
+        } else if charge.end.time == Time::MAX {
+            self.out.overflow();
         }
+    }
+
+    /// A send of a message of `bytes` bytes that is not done at the end of its overhead.
+    fn waiting(
+        &self,
+        (send, op): (u32, &Op),
+        sequence: u32,
+        bytes: u64,
+        charge: &Charge,
+    ) -> Unreleased {
+        let (destination, Stamp { time: since, cause, path }) = (op.peer, charge.end);
+        let earliest = if op.size > self.engine.buffered {
+            let costs = self.costs(destination, bytes);
+            let entry = cause.saturating_add(self.engine.costs.entry(costs));
+            since.max(entry.saturating_add(costs.bandwidth(bytes)))
+        } else {
+            since
+        };
+        Unreleased { send, destination, sequence, since, path, cause, earliest }
     }
 
     /// A receive is posted: it costs nothing.
@@ -429,35 +447,6 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         self.out.send(Event { time, source: self.id, sequence, destination, message });
     }
 
-    /// The receive of a send has been found: the send is done.
-    fn released(&mut self, event: &Event<Message>, at: Time) {
-        let send = event.message.send;
-        let cpu = self.op(send).cpu;
-        let Some(waiting) = self.take_unreleased(send) else { return };
-        let end = if at > waiting.since {
-            let rare = self.rank.matching().rare();
-            rare.blocked = rare.blocked.saturating_add(at.saturating_sub(waiting.since));
-            at
-        } else {
-            waiting.since
-        };
-        if at > self.rank.clocks.cpu(cpu).free {
-            self.rank.clocks.set_cpu(cpu, Clock { free: at, path: event.message.path });
-        }
-        let path = if at > waiting.since { event.message.path } else { waiting.path };
-        self.reached_rarely(
-            send,
-            Edge::Done,
-            &Stamp { time: end, cause: event.message.cause, path },
-        );
-    }
-
-    fn take_unreleased(&mut self, send: u32) -> Option<Unreleased> {
-        let list = &mut self.rank.matching.as_mut()?.rare().unreleased;
-        let position = list.iter().position(|waiting| waiting.send == send)?;
-        Some(list.swap_remove(position))
-    }
-
     /// Queues a step of the rendezvous protocol.
     fn protocol(&mut self, work: Work, (cpu, nic): (u8, u8), at: Stamp) {
         self.rank.batches = self.rank.batches.wrapping_add(1).max(1);
@@ -498,6 +487,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let costs = self.costs(op.peer, op.size);
         let charge = self.charge_send((costs, op.size), task, at, unit);
         let message = Message { tag: receive, ..outgoing(Kind::Data, send, &op) };
+        let sequence = self.rank.sequence;
         self.inject(op.peer, op.size, at, &charge, message);
         if let Some(waiting) = self.take_unreleased(send) {
             let known = (self.id, waiting.sequence);
@@ -507,6 +497,10 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
             matching.controls += 1;
             let rare = matching.rare();
             rare.blocked = rare.blocked.saturating_add(blocked);
+        }
+        if op.size > self.engine.buffered {
+            let waiting = self.waiting((send, &op), sequence, op.size, &charge);
+            return self.await_departure(waiting);
         }
         self.reached_rarely(send, Edge::Done, &charge.end);
     }

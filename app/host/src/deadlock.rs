@@ -43,7 +43,8 @@ impl Stuck {
             matching.posted.iter().for_each(|(from, _, receive)| wait(*receive, from));
         }
         if let Some(rare) = matching.and_then(Matching::any_rare) {
-            rare.unreleased.iter().for_each(|send| wait(send.send, send.destination));
+            let sends = rare.unreleased.iter().chain(&rare.departing);
+            sends.for_each(|send| wait(send.send, send.destination));
             rare.cleared.iter().for_each(|cleared| wait(cleared.receive, cleared.sender));
         }
         started.sort_unstable();

@@ -7,7 +7,7 @@ use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::engine::{Engine, RankStep, Ranks, WorkerState};
 use crate::message::Message;
-use crate::nic::{Alone, Common, announced, arrival};
+use crate::nic::{Alone, Common, announced, arrival, of_number};
 use crate::rank::Waiting;
 use crate::shared::{Host, HostStep};
 use crate::source::Source;
@@ -25,6 +25,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
     type Worker = WorkerState<B>;
 
     const LISTENS: bool = B::LISTENS;
+    const WANTS_LEFT: bool = N::TELLS_LEFT;
 
     fn host(&self, host: HostId) -> Ranks<S> {
         let engine = &self.engine;
@@ -126,6 +127,21 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
     ) {
         if let Some(event) = arrival(&self.engine, site.host, delivery) {
             self.hear(state, site, &event);
+        }
+    }
+
+    fn left(&self, state: &mut Ranks<S>, site: &mut Site<'_, N, Self>, at: Time, id: MessageId) {
+        if self.engine.buffered == u64::MAX {
+            return;
+        }
+        let (slot, sequence) = of_number(id);
+        let release = match state {
+            Ranks::Direct(_) => None,
+            Ranks::Alone(alone) => alone.rank.left(alone.id, (0, sequence), at),
+            Ranks::Several(host) => host.left((slot, sequence), at),
+        };
+        if let Some(release) = release {
+            self.hear(state, site, &release);
         }
     }
 

@@ -34,6 +34,10 @@ pub struct Engine<'a, S, N> {
     /// What messages over the network cost at the hosts.
     pub costs: Costs,
     pub ranks: u32,
+    /// The size up to which a send is done at the end of its overhead ([`crate::SendDone`]).
+    pub buffered: u64,
+    /// The size up to which a send is eager and done at the end of its overhead.
+    pub plain_limit: u64,
     /// Number of hosts.
     pub hosts: u32,
     /// The locations of ranks; `None` if rank r is alone on host r, as always on a direct network.

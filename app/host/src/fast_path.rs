@@ -75,7 +75,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
         {
             // The CPU has just received, so that only the interface can be busy longer.
             let at = done.time.max(self.rank.clocks.free(SENDING));
-            if at < until && op.size <= self.engine.costs.eager_limit {
+            if at < until && op.size <= self.engine.plain_limit {
                 self.ended();
                 self.dispatch((next, &op), &done, at);
                 return true;
@@ -117,7 +117,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
             return None;
         }
         let Burst { since, run, other, .. } = burst;
-        let limit = self.engine.costs.eager_limit;
+        let limit = self.engine.plain_limit;
         let (mut sent, mut next) = (0, Time::ZERO);
         while sent < run.count {
             let at = since.time.max(self.rank.clocks.free(SENDING));
@@ -147,7 +147,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
     /// changed.
     pub fn send_one(&mut self, task: &Task, at: Time) -> bool {
         let Work::One(index, op) = task.work else { return false };
-        let limit = self.engine.costs.eager_limit;
+        let limit = self.engine.plain_limit;
         if op.kind != Operation::Send || op.size > limit || self.is_neighbour(op.peer) {
             return false;
         }

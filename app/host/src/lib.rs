@@ -11,6 +11,7 @@
 
 mod activity;
 mod clocks;
+mod completion;
 mod costs;
 mod deadlock;
 mod endpoint;
@@ -31,6 +32,7 @@ mod shared;
 mod simulate;
 mod source;
 
+pub use completion::SendDone;
 pub use costs::{Costs, HostCosts, LocalCosts};
 pub use hybrid::{Piece, Pieces, Protocol, Protocols, seconds, simulate_flow};
 pub use kernel::Transport;

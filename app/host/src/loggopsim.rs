@@ -384,8 +384,8 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             self.reached(rank, index, Edge::Done);
         } else {
             let since = Time::from_ps(end);
-            let path = Path::default();
-            let waiting = Unreleased { send: index, destination, sequence, since, path };
+            let send = index;
+            let waiting = Unreleased { send, destination, sequence, since, ..Default::default() };
             self.hosts[rank as usize].matching.rare().unreleased.push(waiting);
         }
     }

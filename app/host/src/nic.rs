@@ -56,6 +56,11 @@ pub fn number(slot: u8, sequence: u32) -> MessageId {
     MessageId(u64::from(slot) << 32 | u64::from(sequence))
 }
 
+/// The slot of a rank, and the number of its message, of a number that the network knows.
+pub fn of_number(id: MessageId) -> (u8, u32) {
+    ((id.0 >> 32) as u8, id.0 as u32)
+}
+
 /// The message that the network delivers to a host, as it reaches the rank; `None` if nothing was
 /// announced about it.
 pub fn arrival<S: Source, N: Network>(
@@ -67,9 +72,10 @@ pub fn arrival<S: Source, N: Network>(
     let (entry, message) = announced?;
     let path = message.path;
     let path = path.latency(time.saturating_sub(entry));
-    let source = engine.rank(source.0, (id.0 >> 32) as u8);
+    let (slot, sequence) = of_number(id);
+    let source = engine.rank(source.0, slot);
     let message = Message { path, ..message };
-    Some(Event { time, source, sequence: id.0 as u32, destination: host.0, message })
+    Some(Event { time, source, sequence, destination: host.0, message })
 }
 
 impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {

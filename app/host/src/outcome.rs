@@ -7,11 +7,12 @@ use units::Time;
 /// Totals of a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankTotals {
-    /// The time when its last CPU became free for good.
+    /// The time when its last CPU became free for good and its last send was done.
     pub finish: Time,
     /// Time its CPUs were busy (computation, overheads, noise), summed over CPUs.
     pub busy: Time,
-    /// Time its sends by rendezvous spent between the end of their overhead and their release.
+    /// Time its sends spent between the end of their overhead and their release: waiting for the
+    /// receive, or until the message had left the host.
     pub blocked: Time,
     /// Messages sent.
     pub sent_messages: u64,

@@ -59,6 +59,8 @@ pub struct Rare {
     pub unexpected: Store<Unexpected>,
     /// Sends that wait for their receive.
     pub unreleased: Vec<Unreleased>,
+    /// Sends whose message is on its way out of the host, which they wait for.
+    pub departing: Vec<Unreleased>,
     /// Time between the end of a send's overhead and its release.
     pub blocked: Time,
     /// Under `rts-cts`, receives that have cleared a send and wait for its data.
@@ -115,8 +117,8 @@ pub struct Unexpected {
     pub path: Path,
 }
 
-/// A send that waits for its receive.
-#[derive(Clone, Copy, Debug)]
+/// A send that waits to be released ([`crate::completion`]).
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Unreleased {
     pub send: u32,
     pub destination: u32,
@@ -126,6 +128,10 @@ pub struct Unreleased {
     pub since: Time,
     /// The chain of causes that led to that time.
     pub path: Path,
+    /// Start of the activity that sent the message.
+    pub cause: Time,
+    /// The moment before which it is not done, even if it is released.
+    pub earliest: Time,
 }
 
 impl<S> Rank<S> {

@@ -7,7 +7,7 @@ use kernel::Transport;
 use loggops::Parameters;
 use units::Time;
 
-use crate::Noise;
+use crate::{Noise, SendDone};
 
 /// The way in which a message larger than the eager limit S waits for its receive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub struct Settings {
     pub parameters: Parameters,
     /// Protocol of large messages.
     pub rendezvous: Rendezvous,
+    /// The moment at which sends are done.
+    pub send_done: SendDone,
     /// Interruptions by the operating system.
     pub noise: Noise,
     /// Length of the schedule's time unit, in which `calc` counts.
@@ -67,6 +69,7 @@ impl Default for Settings {
         Self {
             parameters: Parameters::default(),
             rendezvous: Rendezvous::default(),
+            send_done: SendDone::default(),
             noise: Noise::default(),
             time_unit: Time::from_ps(1_000),
             threads: 1,

@@ -43,6 +43,13 @@ impl<S: Source> Host<S> {
         Self { common, seats: ranks.iter().map(seat).collect(), started: false }
     }
 
+    /// Returns the message that releases the send of a rank's message that has left; see
+    /// [`Rank::left`].
+    pub fn left(&self, (slot, sequence): (u8, u32), at: Time) -> Option<Event<Message>> {
+        let seat = self.seats.get(usize::from(slot))?;
+        seat.rank.left(seat.id, (slot, sequence), at)
+    }
+
     /// The ranks, with their numbers.
     pub fn ranks(&self) -> impl Iterator<Item = (u32, &Rank<S::State>)> {
         self.seats.iter().map(|seat| (seat.id, &seat.rank))

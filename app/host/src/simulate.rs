@@ -131,11 +131,14 @@ pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Detail>>>(
         let plain = straight && source.starts() == Starts::Nothing && !source.wants_sends();
         let (hosts, places) = (count, places()?);
         let costs = Costs::from(&settings.parameters);
+        let buffered = settings.send_done.buffered(costs.eager_limit);
         let engine = Engine {
             source,
             network,
             settings,
             costs,
+            buffered,
+            plain_limit: buffered.min(costs.eager_limit),
             ranks,
             hosts,
             places,

@@ -30,9 +30,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
                     let send = Unreleased {
                         send: message.send,
                         destination: message.destination,
-                        sequence: message.sequence,
-                        since: message.stamp.time,
-                        path: message.stamp.path,
+                        ..Unreleased::default()
                     };
                     waiting[message.source as usize].push(send);
                 }

@@ -4,6 +4,7 @@
 //! that a message of 1 byte sent at 0 leaves its sender's CPU free at 1500, arrives at 4000 and is
 //! received by 5500.
 
+mod completion;
 mod endings;
 mod flows;
 mod messages;

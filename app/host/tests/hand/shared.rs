@@ -16,7 +16,7 @@ const REMOTE: Machine = Machine { g_byte: 0, s: 100, ..DEFAULT };
 const LOCAL: Machine = Machine { l: 300, o: 200, g: 100, g_byte: 1, o_byte: 0, s: 100 };
 
 /// Hosts of one switch, with the preset of seed 000 without its pauses and flow-control packets.
-fn network(hosts: u32) -> Infiniband {
+pub fn network(hosts: u32) -> Infiniband {
     let topology = topology::parse(&format!("star:hosts={hosts}")).expect("a star");
     let routes = Routes::build(&topology, None).expect("routes");
     let parameters = preset("infiniband-ddr-simula").expect("a preset");

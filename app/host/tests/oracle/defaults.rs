@@ -1,6 +1,8 @@
 //! `simulate` against the literal default rules, on any number of threads and either transport.
 
-use host::{Error, Noise, Outcome, PendingOp, Record, Rendezvous, Settings, Transport, simulate};
+use host::{
+    Error, Noise, Outcome, PendingOp, Record, Rendezvous, SendDone, Settings, Transport, simulate,
+};
 use kernel::{Probe, Random, Silent};
 use loggops::{Costs, Inject, Parameters};
 use proptest::prelude::*;
@@ -145,6 +147,7 @@ fn rules<'a>(settings: &Settings, noise: &'a dyn Fn(usize, u64, u64) -> u64) -> 
     Rules {
         parameters: settings.parameters,
         rendezvous: settings.rendezvous,
+        send_done: settings.send_done,
         time_unit: settings.time_unit.ps(),
         noise,
         caused_by_injection: false,
@@ -183,14 +186,19 @@ pub fn small_settings() -> impl Strategy<Value = Settings> {
     let large = prop_oneof![2 => Just(None), 1 => small_costs().prop_map(Some)];
     let start = prop::bool::weighted(0.2);
     let handshake = any::<bool>();
-    (small_costs(), large, limit, start, handshake).prop_map(
-        |(small, large, eager_limit, start, handshake)| {
+    let send_done = prop_oneof![
+        Just(SendDone::Overhead),
+        (0..4u64).prop_map(|buffer| SendDone::Left { buffer }),
+    ];
+    (small_costs(), large, limit, start, handshake, send_done).prop_map(
+        |(small, large, eager_limit, start, handshake, send_done)| {
             let inject = if start { Inject::Start } else { Inject::End };
             let large = large.unwrap_or(small);
             let rendezvous = if handshake { Rendezvous::RtsCts } else { Rendezvous::Abstract };
             Settings {
                 parameters: Parameters { small, large, local: small, eager_limit, inject },
                 rendezvous,
+                send_done,
                 time_unit: ps(1),
                 ..Settings::default()
             }
@@ -212,9 +220,18 @@ fn pattern_settings() -> Vec<Settings> {
         Parameters { large: odd, eager_limit: 100, ..default },
         Parameters { eager_limit: 100, ..one(odd) },
     ];
-    let with = |parameters, rendezvous| Settings { parameters, rendezvous, ..Settings::default() };
     let both = [Rendezvous::Abstract, Rendezvous::RtsCts];
-    sets.into_iter().flat_map(|set| both.map(|rendezvous| with(set, rendezvous))).collect()
+    let ends = [SendDone::Overhead, SendDone::Left { buffer: 100 }];
+    let ways = both.map(|rendezvous| ends.map(|send_done| (rendezvous, send_done)));
+    let with = |parameters, (rendezvous, send_done)| Settings {
+        parameters,
+        rendezvous,
+        send_done,
+        ..Settings::default()
+    };
+    sets.into_iter()
+        .flat_map(|set| ways.as_flattened().iter().map(move |way| with(set, *way)))
+        .collect()
 }
 
 #[test]

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use host::Rendezvous;
+use host::{Rendezvous, SendDone};
 use loggops::{Costs, Inject, Parameters};
 use schedule::{ANY, Edge, Kind, Op, Program};
 use units::{Time, TimePerByte};
@@ -19,6 +19,7 @@ use crate::graph::{Node, unpack};
 pub struct Rules<'a> {
     pub parameters: Parameters,
     pub rendezvous: Rendezvous,
+    pub send_done: SendDone,
     pub time_unit: u64,
     /// Lengthening of an activity of a rank from one time to another.
     pub noise: &'a dyn Fn(usize, u64, u64) -> u64,
@@ -110,6 +111,8 @@ struct Host {
     early: BTreeMap<(usize, u32), usize>,
     /// Ends of the overheads of sends that wait for their receives.
     since: BTreeMap<usize, u64>,
+    /// By such a send: when its last byte leaves the host, the start of what sent it, and its number.
+    leaves: BTreeMap<usize, (u64, u64, u32)>,
     postings: u32,
     sequence: u32,
     busy: u64,
@@ -150,6 +153,7 @@ pub fn simulate(program: &impl Program, rules: Rules) -> Result {
         unexpected: Vec::new(),
         early: BTreeMap::new(),
         since: BTreeMap::new(),
+        leaves: BTreeMap::new(),
         postings: 1,
         sequence: 0,
         busy: 0,
@@ -337,10 +341,7 @@ impl Simulator<'_> {
         (sort, send, receive, op): (Sort, usize, usize, Op),
     ) {
         let costs = self.costs(size);
-        let injected = match self.rules.parameters.inject {
-            Inject::Start => now,
-            Inject::End => now + costs.send_overhead.ps(),
-        };
+        let injected = self.injected(size, now);
         // Messages between two hosts keep their order.
         let last = self.delivered.entry((source, destination)).or_default();
         let time = (injected + costs.latency.ps()).max(*last);
@@ -350,6 +351,42 @@ impl Simulator<'_> {
             destination,
             Message { sort, source, sequence: 0, time, cause, send, receive, op },
         );
+    }
+
+    fn injected(&self, size: u64, now: u64) -> u64 {
+        match self.rules.parameters.inject {
+            Inject::Start => now,
+            Inject::End => now + self.costs(size).send_overhead.ps(),
+        }
+    }
+
+    /// Whether a send of so many bytes is done when they have left.
+    fn has_to_leave(&self, size: u64) -> bool {
+        match self.rules.send_done {
+            SendDone::Overhead => false,
+            SendDone::Left { buffer } => size > buffer || size > self.rules.parameters.eager_limit,
+        }
+    }
+
+    /// A message that has just been sent by an activity from `now` to `end`: notes when it leaves.
+    fn leave(&mut self, host: usize, send: usize, size: u64, now: u64, end: u64) -> u64 {
+        let left = self.injected(size, now) + bytes(self.costs(size).gap_per_byte, size);
+        let state = &mut self.hosts[host];
+        state.leaves.insert(send, (left.max(end), now, state.sequence - 1));
+        state.since.insert(send, end);
+        left.max(end)
+    }
+
+    /// A host tells itself at a time that a send is done.
+    fn release_own(&mut self, host: usize, send: usize, time: u64) {
+        let state = &mut self.hosts[host];
+        let (_, cause, sequence) = state.leaves[&send];
+        let op = state.nodes[send].op;
+        let (sort, source, receive) = (Sort::Release, host, 0);
+        let release = Message { sort, source, sequence, time, cause, send, receive, op };
+        let order = (cause, 3, u32::MAX, sequence);
+        let (needs, what) = ((None, None, None), What::Arrival(release));
+        state.entries.push(Entry { ready: time, order, needs, what });
     }
 
     fn put(&mut self, destination: usize, message: Message) {
@@ -368,14 +405,16 @@ impl Simulator<'_> {
         };
         let end = self.charge_send(host, size, op, now);
         self.send_message(host, op.peer as usize, size, now, (sort, index, 0, op));
+        let (has_to_leave, sent) = (self.has_to_leave(op.size), sort != Sort::Request);
+        let left = (has_to_leave && sent).then(|| self.leave(host, index, size, now, end));
         let state = &mut self.hosts[host];
         state.traffic[0] += 1;
         state.traffic[1] += op.size;
         state.reached(index, Edge::Started, now, now);
-        if eager {
-            state.reached(index, Edge::Done, end, now);
-        } else {
-            state.since.insert(index, end);
+        match left {
+            Some(left) if eager => self.release_own(host, index, left),
+            None if eager => state.reached(index, Edge::Done, end, now),
+            _ => _ = state.since.insert(index, end),
         }
     }
 
@@ -385,7 +424,11 @@ impl Simulator<'_> {
         self.send_message(host, op.peer as usize, op.size, now, (Sort::Data, send, receive, op));
         let state = &mut self.hosts[host];
         state.blocked += now - state.since[&send];
-        state.reached(send, Edge::Done, end, now);
+        if self.has_to_leave(op.size) {
+            let left = self.leave(host, send, op.size, now, end);
+            return self.release_own(host, send, left);
+        }
+        self.hosts[host].reached(send, Edge::Done, end, now);
     }
 
     fn post_receive(&mut self, host: usize, index: usize, now: u64) {
@@ -416,7 +459,7 @@ impl Simulator<'_> {
     fn arrive(&mut self, host: usize, message: Message, now: u64) {
         let state = &mut self.hosts[host];
         let unit = match message.sort {
-            Sort::Release => return self.released(host, message.send, now),
+            Sort::Release => return self.released(host, &message, now),
             Sort::Data => state.nodes[message.receive].op,
             Sort::Clear => state.nodes[message.send].op,
             // With several CPUs or interfaces messages meet their receives as they arrive.
@@ -509,13 +552,20 @@ impl Simulator<'_> {
         self.put(message.source, release);
     }
 
-    fn released(&mut self, host: usize, send: usize, now: u64) {
+    fn released(&mut self, host: usize, message: &Message, now: u64) {
+        let send = message.send;
         let state = &mut self.hosts[host];
         let since = state.since[&send];
-        state.blocked += now.saturating_sub(since);
+        let left = state.leaves.get(&send).map_or(since, |(left, ..)| *left);
+        let done = left.max(now);
         let cpu = &mut state.cpu[usize::from(state.nodes[send].op.cpu)];
-        *cpu = now.max(*cpu);
-        state.reached(send, Edge::Done, since.max(now), now);
+        if done > now && done > *cpu {
+            // The CPU is used until then, but not before.
+            return self.release_own(host, send, done);
+        }
+        state.blocked += done - since;
+        *cpu = done.max(*cpu);
+        state.reached(send, Edge::Done, done, message.cause);
     }
 
     /// A request has met its receive: the sender may send.

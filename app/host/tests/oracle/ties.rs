@@ -1,7 +1,7 @@
 //! What decides between a send and a message that become possible at the same instant: how often
 //! the default order ends like LogGOPSim's insertion order, and how often another choice would.
 
-use host::Rendezvous;
+use host::{Rendezvous, SendDone};
 use loggops::{Costs, Inject, Parameters};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -33,6 +33,7 @@ fn by_default(program: &impl Program, p: loggopsim::Parameters, injection: bool)
     let rules = Rules {
         parameters: Parameters { small: costs, large: costs, local: costs, eager_limit, inject },
         rendezvous: Rendezvous::Abstract,
+        send_done: SendDone::Overhead,
         time_unit: 1,
         noise: &|_, _, _| 0,
         caused_by_injection: injection,
