@@ -490,3 +490,28 @@ fn accesses_take_their_time() {
         );
     }
 }
+
+/// A message of one full packet, 34 flits of 32 ns, enters after an overhead of 100 ns and has left
+/// 1088 ns later. If the host copies it, the send is done at the end of its overhead.
+#[test]
+fn a_send_ends_when_its_message_has_left() {
+    let program = compiled("one_sided_times");
+    let settings = "-q -n 2 --network infiniband --topology star:hosts=2 \
+                    --preset infiniband-ddr-simula --set loggops.o=100ns \
+                    --set loggops.g=0ns --set loggops.O=0ns/B \
+                    --set network.pause=0ns --set network.update=0ns --set network.padded=true \
+                    --set live.clock=0ns --set live.poll=0ns";
+    let cases = [
+        ("--set protocol.send-buffer=2155B", 1188),
+        ("--set protocol.send-buffer=2156B", 100),
+        ("", 100),
+        ("--set protocol.send-done=overhead", 100),
+    ];
+    for (rule, time) in cases {
+        for how in ["", "--in-process"] {
+            let ended = mpirun(&format!("{settings} {rule} {how}"), &program, "send");
+            let found = (ended.code, ended.stdout);
+            assert_eq!(found, (0, format!("{time}\n")), "{rule} {how}: {}", ended.stderr);
+        }
+    }
+}

@@ -388,22 +388,112 @@ fn hosts_of_failed_switches() {
     assert!(shown.stdout.starts_with("hosts            16, 1 of them out of service\n"));
 }
 
-/// Messages of more bytes than a link can carry in the range of time, 213 days: at 100 Gb/s, 80 ps a
-/// byte, that is 2^64 / 80 = 2.3e17 bytes. The packets of one would be too many to send.
+/// Ends of ranks in picoseconds.
+fn ends(folder: &Folder, arguments: &str) -> Vec<u64> {
+    let json = folder.heddle(&format!("run {arguments} --format json --per-rank")).json();
+    let ends = json["finish_ps"].as_array().expect("a list").iter();
+    ends.map(|end| end.as_u64().expect("a number")).collect()
+}
+
+/// A message of one flit of 32 ns leaves its host in that time, if the host does not copy it.
 #[test]
-fn messages_that_never_leave() {
-    let folder = Folder::new("networks-never");
-    for size in [u64::MAX, 1 << 60] {
-        let text = format!(
-            "num_ranks 2\nrank 0 {{ send {size}b to 1 }}\nrank 1 {{ recv {size}b from 0 }}\n"
-        );
-        folder.write("never.goal", &text);
-        for network in ["infiniband", "loggops", "flow"] {
-            let topology = if network == "loggops" { "" } else { "--topology star:hosts=2" };
-            let ended = folder.heddle(&format!("run never.goal --network {network} {topology}"));
-            assert_eq!(ended.code, 1, "{network}, {size} B: {}", ended.stdout);
-            let said = &ended.stderr;
-            assert!(said.contains("simulated time overflows"), "{network}, {size} B: {said}");
-        }
+fn a_send_is_done_when_its_message_has_left() {
+    let folder = Folder::new("network-left");
+    folder.write("app.goal", "num_ranks 2\nrank 0 { send 24b to 1 }\nrank 1 { recv 24b from 0 }\n");
+    let with = |more: &str| ends(&folder, &format!("app.goal {STAR} {more}"));
+    assert_eq!(with(""), [0, 124_100]);
+    assert_eq!(with("--set protocol.send-buffer=23B"), [32_000, 124_100]);
+    assert_eq!(with("--set protocol.send-done=overhead"), [0, 124_100]);
+    // On a wire with G = 6 ns/B, of 24 bytes beyond S 23 leave after the overhead of 1500 ns, and
+    // after the match at 4000 ns.
+    let wire = |more: &str| ends(&folder, &format!("app.goal --set loggops.S=23B {more}"))[0];
+    assert_eq!(wire(""), 4_000_000);
+    assert_eq!(wire("--set protocol.send-done=left"), 4_000_000);
+    assert_eq!(wire("--set protocol.send-done=left --set loggops.G=1us/B"), 24_500_000);
+}
+
+/// Two hosts send 1 MB each into a third over links of 5.12 ns a flit. When the last sender is
+/// done, all flits but those that the buffers of two switch ports, of the host and the cables hold
+/// have crossed the link into the third; its host receives them o later. By the other rule, they
+/// are done while nearly all flits are still at their hosts.
+#[test]
+fn senders_into_one_sink() {
+    let folder = Folder::new("network-sink");
+    let text = "num_ranks 3\nrank 0 { send 1000000b to 2 }\nrank 1 { send 1000000b to 2 }\n\
+                rank 2 {\nrecv 1000000b from 0\nrecv 1000000b from 1\n}\n";
+    folder.write("app.goal", text);
+    let star = "app.goal --network infiniband --topology star:hosts=3 --preset infiniband-edr";
+    let found = ends(&folder, star);
+    let (last, received) = (found[0].max(found[1]), found[2] - 1_500_000);
+    let held = 3 * 256 + 128 + 64;
+    assert!(last < received && last > received - held * 5_120, "{found:?}");
+    // Both get half of the link, packet by packet, and one starts o behind the other.
+    assert!(found[0].abs_diff(found[1]) < 2 * 1_500_000, "{found:?}");
+    // 244 packets of 4096 bytes and one of 576, with headers 65 and 10 flits.
+    let flits: u64 = 2 * (244 * 65 + 10);
+    assert!(last > (flits - held) * 5_120, "{found:?}");
+    let before = ends(&folder, &format!("{star} --set protocol.send-done=overhead"));
+    assert_eq!(before[2], found[2]);
+    assert!(before[0].max(before[1]) < 11_000_000, "{before:?}");
+}
+
+/// Who contradicts himself is told so.
+#[test]
+fn what_is_copied_and_when_sends_are_done() {
+    let folder = Folder::new("network-send-done");
+    folder.write("machine.toml", "[protocol]\nsend-buffer = \"1 KiB\"\n");
+    let (star, flow) =
+        ("--network infiniband --topology star:hosts=4", "--network flow --topology star:hosts=4");
+    for (settings, wanted) in [
+        (format!("{star} --set protocol.send-done=lef"), "did you mean \"left\"?"),
+        (
+            format!("{star} --set protocol.send-done=overhead --set protocol.send-buffer=1KiB"),
+            "every send is done at the end of its overhead",
+        ),
+        (
+            format!("{flow} --set protocol.send-buffer=1KiB --set flow.detached-below=1KiB"),
+            "`flow.detached-below` says something else",
+        ),
+        ("--set protocol.send-buffer=1KiB".to_owned(), "is not used by the model loggops"),
+        (
+            "--set loggops.compat=loggopsim --set protocol.send-done=left".to_owned(),
+            "has no counterpart in LogGOPSim",
+        ),
+    ] {
+        let shown = folder.heddle(&format!("run pattern:gather --ranks 4 {settings}"));
+        assert!(shown.code == 1 || shown.code == 2, "{settings}: {}", shown.code);
+        assert!(shown.stderr.contains(wanted), "{settings}: {}", shown.stderr);
     }
+    // What the machine says gives way to what the run says.
+    for settings in [
+        format!("{star} --set protocol.send-done=overhead"),
+        format!("{flow} --set flow.detached-below=1MiB"),
+        String::new(),
+    ] {
+        let run = format!("run pattern:gather --ranks 4 --machine machine.toml {settings}");
+        let shown = folder.heddle(&run);
+        assert_eq!(shown.code, 0, "{settings}: {}", shown.stderr);
+    }
+}
+
+/// Over flows, a send of more bytes than are copied is done with its flow, or when that starts.
+#[test]
+fn sends_over_flows() {
+    let folder = Folder::new("network-flows-left");
+    folder.write(
+        "app.goal",
+        "num_ranks 2\nrank 0 { send 2000b to 1 }\nrank 1 { recv 2000b from 0 }\n",
+    );
+    let with = |more: &str| {
+        ends(&folder, &format!("app.goal --network flow --topology star:hosts=2 {more}"))
+    };
+    let copied = with("");
+    assert_eq!(copied[0], 0);
+    assert!(copied[1] > 0);
+    for limit in ["--set protocol.send-buffer=1999B", "--set flow.detached-below=2000B"] {
+        assert_eq!(with(limit), [copied[1]; 2], "{limit}");
+    }
+    let overhead = "--set flow.detached-below=2000B --set protocol.send-done=overhead";
+    assert_eq!(with(overhead), copied);
+    assert_eq!(with("--set protocol.send-buffer=2000B"), copied);
 }

@@ -499,8 +499,12 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let latency =
             self.network.send(now, (from, to), message.size, number).map_err(Error::Route)?;
         message.flow = Flow::Travels { since: now, latency };
+        let Message { source, destination, send, detached, stamp, .. } = *message;
         if let Some(order) = &mut self.order {
-            order.sets_out((message.source, message.destination), number);
+            order.sets_out((source, destination), number);
+        }
+        if self.protocols.done_at_start && !detached {
+            self.close(source, send, &stamp);
         }
         Ok(())
     }
@@ -530,7 +534,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         if B::LISTENS {
             self.probe.record(Record::Delivered { source, sequence, at: now });
         }
-        if !detached {
+        if !detached && !self.protocols.done_at_start {
             self.close(source, send, &stamp);
         }
         if receive.is_some() {

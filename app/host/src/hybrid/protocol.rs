@@ -92,6 +92,10 @@ pub struct Protocols {
     /// True if messages of a rank to another arrive in the order in which they set out, as over a
     /// connection. SMPI lets them overtake each other.
     pub in_order: bool,
+    /// True if a send that is not detached is done when its message starts to travel. By SMPI's
+    /// rule it is done when the message has arrived; the flow ends at both hosts at once, so that
+    /// is also when its last byte has left.
+    pub done_at_start: bool,
 }
 
 impl Protocols {

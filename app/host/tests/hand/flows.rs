@@ -94,6 +94,20 @@ fn a_rendezvous_holds_the_sender_until_the_message_has_arrived() {
     assert_eq!(finish(run(text)), [8007, 8000, 0]);
 }
 
+/// 2000 bytes travel from 5000 to 8000: the send is done when they start, not when they have left.
+/// It costs nothing, as a detached one would.
+#[test]
+fn a_rendezvous_done_at_its_start() {
+    let text = "num_ranks 3\nrank 0 {\nl1: send 2000b to 1\nl2: calc 7\nl2 requires l1\n}\n\
+                rank 1 {\nl1: calc 5000\nl2: recv 2000b from 0\nl2 requires l1\n}\nrank 2 {\n}\n";
+    let links = [Link { bandwidth: 1e9, sharing: Sharing::Shared }];
+    let mut network = Network::new(Wire, &links, &[], parameters(), Silent);
+    let protocols = Protocols { usual: protocol(), done_at_start: true, ..Protocols::default() };
+    let (hosts, settings) = ([0, 1, 2], Settings::default());
+    let ran = simulate_flow(&mut network, &hosts, &protocols, &image(text), &settings, Silent);
+    assert_eq!(finish(ran.map(|(outcome, _)| outcome)), [5007, 8000, 0]);
+}
+
 /// 90 bytes and then one byte: they travel from 10 and 20, and use the link from 1010 and 1020. The
 /// first has moved 10 bytes by then; both get half, so the second is there at 1022, and the first,
 /// of which 79 are left, at 1101. The receiver computes behind the second receive: from 1022 + 50

@@ -57,15 +57,16 @@ tables! {
     /// A row of `ranks.csv`.
     RankRow = Ranks, "A row per rank, in the order of their numbers." {
         rank: u64, "rank", "", "Number of the rank.";
-        finish: Time, "finish_ps", "ps", "When its last CPU became free for good.";
+        finish: Time, "finish_ps", "ps",
+            "When its last CPU became free for good and its last send was done.";
         busy: Time, "cpu_busy_ps", "ps",
             "Time that its CPUs were busy (computation, overheads, noise), summed over its CPUs.";
         waiting: Time, "waiting_ps", "ps",
             "Finish less busy less blocked, not below 0: time with nothing to do but to wait \
              for messages.";
         blocked: Time, "blocked_ps", "ps",
-            "Time that its sends by rendezvous spent between the end of their overhead and \
-             their release.";
+            "Time that its sends spent between the end of their overhead and their own end: \
+             waiting for their receive, or until their message had left the host.";
         sent_messages: u64, "sent_messages", "", "Messages that it sent.";
         sent_bytes: u64, "sent_bytes", "B", "Bytes that it sent.";
         received_messages: u64, "received_messages", "", "Messages that met a receive.";

@@ -15,7 +15,7 @@ use results::{LinkLoad, Recorded};
 use units::Time;
 
 use super::{
-    Calls, Model, Run, Simulated, infiniband,
+    Calls, Model, Run, Simulated, hosts, infiniband,
     places::{self, Places},
     topologies,
 };
@@ -87,7 +87,9 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<(Flow, Vec<String
     let protocols = costs::of_hosts(configuration, &platform, &items, &mut mistakes);
     mistakes.extend(costs::keys(configuration, &mut items));
     let in_order = configuration.switch(keys::flow::IN_ORDER);
-    let mut protocols = Protocols { usual: items.protocol.clone(), others: protocols, in_order };
+    let done_at_start = !hosts::is_left(configuration);
+    let usual = items.protocol.clone();
+    let mut protocols = Protocols { usual, others: protocols, in_order, done_at_start };
     mistakes.extend(costs::said_items(configuration, &mut items, &mut warnings));
     for protocol in protocols.others.values_mut() {
         protocol.eager_below = items.protocol.eager_below;

@@ -1,7 +1,7 @@
 //! The costs of messages at their hosts and the protocol: the tables `[loggops]`, `[protocol]` and
 //! `[noise]`, and what else a simulation is told.
 
-use host::{Rendezvous, Settings, Transport};
+use host::{Rendezvous, SendDone, Settings, Transport};
 use loggops::{Costs, Inject, Parameters};
 use units::{Bytes, Time, TimePerByte};
 
@@ -9,15 +9,17 @@ use super::noise;
 use crate::settings::{
     configuration::Configuration,
     diagnostic::Diagnostic,
-    keys::{self, Setting},
+    keys::{self, Id, Setting},
     scope::Model,
 };
 
 /// The settings of a simulation, with the trace of noise read.
 pub(crate) fn settings(configuration: &Configuration) -> Result<Settings, Vec<Diagnostic>> {
     let default = Settings::default();
+    let parameters = parameters(configuration);
     Ok(Settings {
-        parameters: parameters(configuration),
+        send_done: send_done(configuration, parameters.eager_limit)?,
+        parameters,
         rendezvous: match configuration.word(keys::protocol::RENDEZVOUS) {
             "rts-cts" => Rendezvous::RtsCts,
             "" if !has_wire(configuration) => Rendezvous::RtsCts,
@@ -33,6 +35,43 @@ pub(crate) fn settings(configuration: &Configuration) -> Result<Settings, Vec<Di
         seed: configuration.value(keys::run::SEED).unwrap_or(default.seed),
         progress: None,
     })
+}
+
+/// Returns when sends are done, where messages of up to `eager_limit` bytes are eager.
+fn send_done(configuration: &Configuration, eager_limit: u64) -> Result<SendDone, Vec<Diagnostic>> {
+    const BUFFER: Setting<Bytes> = keys::protocol::SEND_BUFFER;
+    if !is_left(configuration) {
+        return match stated_beside(configuration, BUFFER, keys::protocol::SEND_DONE) {
+            true => {
+                let message = "every send is done at the end of its overhead";
+                let help = "set protocol.send-done = \"left\", or leave this out".to_owned();
+                Err(vec![configuration.mistake(BUFFER, message).help(help)])
+            }
+            false => Ok(SendDone::Overhead),
+        };
+    }
+    let buffer = configuration.value(BUFFER).map_or(eager_limit, Bytes::get);
+    Ok(SendDone::Left { buffer })
+}
+
+/// Returns whether sends are done when their messages have left.
+pub(super) fn is_left(configuration: &Configuration) -> bool {
+    match configuration.word(keys::protocol::SEND_DONE) {
+        "" => !has_wire(configuration),
+        word => word == "left",
+    }
+}
+
+/// Returns whether a setting is stated where another one is, too: both by the machine, or both for
+/// the run.
+pub(super) fn stated_beside(
+    configuration: &Configuration,
+    setting: impl Into<Id>,
+    other: impl Into<Id>,
+) -> bool {
+    let (setting, other) = (setting.into(), other.into());
+    let both = configuration.is_said(setting) && configuration.is_said(other);
+    both && configuration.is_of_machine(setting) == configuration.is_of_machine(other)
 }
 
 /// Returns whether the network is a wire, on which bytes take their time at the hosts.

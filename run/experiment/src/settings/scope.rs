@@ -189,6 +189,11 @@ pub(super) const HOSTS: Scope =
 /// The costs of hosts that LogGOPSim does not know.
 pub(super) const BEYOND_LOGGOPSIM: Scope =
     scope(Part::Machine, models(&[Loggops, Infiniband]), PROGRAMS);
+/// The ends of sends.
+pub(super) const SENDS: Scope =
+    scope(Part::Machine, models(&[Loggops, Infiniband, Flow]), PROGRAMS);
+/// Buffers of hosts for what they send.
+pub(super) const BUFFERS: Scope = scope(Part::Machine, PLACES, PROGRAMS);
 /// The costs of messages within a host.
 pub(super) const SHARED_HOSTS: Scope = scope(Part::Machine, models(&[Infiniband]), PROGRAMS);
 /// The choice of the model.

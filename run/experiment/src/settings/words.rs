@@ -42,6 +42,14 @@ pub(super) const RENDEZVOUS: Words = &[
     ),
     ("rts-cts", "a request and a clear-to-send cross the network before the data does"),
 ];
+pub(super) const SEND_DONE: Words = &[
+    (
+        "left",
+        "when the last byte has left the host; one that the host copies (`send-buffer`), at the \
+         end of its overhead",
+    ),
+    ("overhead", "at the end of its overhead, whatever the network is doing"),
+];
 pub(super) const COMPUTE: Words = &[
     ("measured", "what the rank's CPU clock says between two calls of MPI"),
     ("off", "none: the program's data is right, and only its communication takes time"),

@@ -147,7 +147,10 @@ pub(super) fn keys(configuration: &Configuration, items: &mut Items) -> Mistakes
     });
     let bytes = |key: Setting<Bytes>| configuration.said(key).map(Bytes::get);
     protocol.eager_below = bytes(keys::flow::EAGER_BELOW).unwrap_or(protocol.eager_below);
-    protocol.detached_below = bytes(keys::flow::DETACHED_BELOW).unwrap_or(protocol.detached_below);
+    match detached_below(configuration) {
+        Ok(limit) => protocol.detached_below = limit.unwrap_or(protocol.detached_below),
+        Err(found) => mistakes.push(found),
+    }
     parameters.weight = bytes(keys::flow::WEIGHT).map_or(parameters.weight, |bytes| bytes as f64);
     parameters.window = bytes(keys::flow::WINDOW).map_or(parameters.window, |bytes| bytes as f64);
     if configuration.is_said(keys::flow::CROSS_TRAFFIC) {
@@ -165,6 +168,21 @@ pub(super) fn keys(configuration: &Configuration, items: &mut Items) -> Mistakes
         Err(found) => mistakes.extend(found),
     }
     mistakes
+}
+
+/// Reads the size from which on sends are not detached. Either of two keys says it; for this run
+/// rather than for the machine, and of a machine the model's own.
+fn detached_below(configuration: &Configuration) -> Result<Option<u64>, Diagnostic> {
+    const OWN: Setting<Bytes> = keys::flow::DETACHED_BELOW;
+    const BUFFER: Setting<Bytes> = keys::protocol::SEND_BUFFER;
+    let own = configuration.said(OWN).map(Bytes::get);
+    let buffered = configuration.said(BUFFER).map(|buffer| buffer.get().saturating_add(1));
+    let of_run = configuration.is_said_of_run(BUFFER);
+    if of_run && configuration.is_said_of_run(OWN) && own != buffered {
+        let message = "`flow.detached-below` says something else";
+        return Err(configuration.mistake(BUFFER, message));
+    }
+    Ok(if of_run { buffered } else { own.or(buffered) })
 }
 
 /// Reads the bandwidth and latency of messages of a host to itself.
