@@ -6,10 +6,8 @@ use std::time::{Duration, Instant};
 
 use host::{Settings, simulate_over};
 use infiniband::{Fabric, Infiniband, preset};
-use kernel::{Config, Event, Probe, Silent, Transport, execute};
-use network::{
-    Delivery, Endpoint, Harness, Network, Never, Process, Site, Transfer, Worked, Worker,
-};
+use kernel::{Config, Event, Probe, Silent, TransportKind, execute};
+use network::{Delivery, Endpoint, Harness, Network, Never, Nic, Site, Transfer, Worked, Worker};
 use rustix::time::{ClockId, clock_gettime};
 use schedule::pattern::{Options, Pattern};
 use topology::Routes;
@@ -38,7 +36,8 @@ struct Part {
 impl Endpoint<Infiniband> for Replay {
     type Host = Part;
     type Payload = Never;
-    type Worker = ();
+    /// Messages delivered.
+    type Worker = u64;
 
     const ANNOUNCES: bool = false;
 
@@ -65,6 +64,10 @@ impl Endpoint<Infiniband> for Replay {
 
     fn delivered(&self, part: &mut Part, _: &mut Site<'_, Infiniband, Self>, _: Delivery<Never>) {
         part.delivered += 1;
+    }
+
+    fn harvest(&self, _: HostId, part: Part, _: Nic<Infiniband, Never>, delivered: &mut u64) {
+        *delivered += part.delivered;
     }
 }
 
@@ -119,7 +122,7 @@ fn main() {
     let messages: u64 = lists.iter().map(|list| list.len() as u64).sum();
     let replay = Harness { network: &network, endpoint: Replay { lists }, hosts: ranks };
     let count = ranks + network.devices();
-    let config = Config { workers: 1, transport: Transport::Shared };
+    let config = Config { workers: 1, transport: TransportKind::Shared };
     let mut delivered = 0;
     let (mut whole, mut alone) = (f64::MAX, f64::MAX);
     let (start, mut times) = (Instant::now(), 0);
@@ -129,13 +132,8 @@ fn main() {
             simulate_over(&network, None, &pattern, &settings, || Silent).expect("it runs");
         }));
         alone = alone.min(timed(|| {
-            let finished =
-                execute(&replay, count, config, || Worker::new(())).expect("no overflow");
-            let of = |process| match process {
-                Process::Host(Part { delivered, .. }, _) => delivered,
-                Process::Idle | Process::Device(..) => 0,
-            };
-            delivered = finished.parts.into_iter().flatten().map(of).sum();
+            let finished = execute(&replay, count, config, || Worker::new(0)).expect("no overflow");
+            delivered = finished.workers.into_iter().map(|worker| worker.own).sum();
         }));
     }
     assert_eq!(delivered, messages, "messages of the replay");

@@ -1,5 +1,7 @@
 //! The report of a deadlock: who waits for whom when a program cannot finish.
 
+use std::collections::BTreeMap;
+
 use schedule::ANY;
 use units::Time;
 
@@ -12,17 +14,49 @@ const LISTED: usize = 1_000;
 /// Most of one live rank, which may wait for very many in one call.
 const LISTED_OF_LIVE: usize = 8;
 
-/// The facts about ranks that are not finished, gathered rank by rank.
+/// The facts about ranks that are not finished, gathered rank by rank in any order.
 #[derive(Default)]
 pub struct Stuck {
-    deadlock: Deadlock,
+    ranks: Vec<u32>,
     /// Edges of the waiting graph: a rank, and the rank that it waits for.
     waits: Vec<(u32, u32)>,
-    ranks: Vec<u32>,
+    pending: Pending,
+    places: Vec<BlockedCall>,
+}
+
+/// The pending operations of the lowest ranks: as many ranks as it takes to list [`LISTED`].
+#[derive(Default)]
+struct Pending {
+    by_rank: BTreeMap<u32, Vec<PendingOp>>,
+    operations: usize,
+}
+
+impl Pending {
+    /// Returns true if the operations of a rank may be among those that are listed.
+    fn has_room(&self, rank: u32) -> bool {
+        self.operations < LISTED || self.by_rank.last_key_value().is_some_and(|last| rank < *last.0)
+    }
+
+    /// Adds the operations of a rank, and removes the ranks that are not listed any more.
+    fn add(&mut self, rank: u32, operations: Vec<PendingOp>) {
+        if operations.is_empty() || !self.has_room(rank) {
+            return;
+        }
+        self.operations += operations.len();
+        self.by_rank.insert(rank, operations);
+        while let Some(last) = self.by_rank.last_entry() {
+            let rest = self.operations - last.get().len();
+            if rest < LISTED {
+                break;
+            }
+            last.remove();
+            self.operations = rest;
+        }
+    }
 }
 
 impl Stuck {
-    /// A rank that is not finished. Ranks come in ascending order.
+    /// Adds a rank that is not finished.
     pub fn add<S: Source>(
         &mut self,
         source: &S,
@@ -30,7 +64,6 @@ impl Stuck {
         rank: u32,
         matching: Option<&Matching>,
     ) {
-        self.deadlock.ranks += 1;
         self.ranks.push(rank);
         let mut started: Vec<u32> = Vec::new();
         let mut wait = |index, partner| {
@@ -48,8 +81,6 @@ impl Stuck {
             rare.cleared.iter().for_each(|cleared| wait(cleared.receive, cleared.sender));
         }
         started.sort_unstable();
-        let pending = &mut self.deadlock.pending;
-        let room = LISTED.saturating_sub(pending.len());
         if let Some(call) = source.waits_in(state) {
             let operations = started.len();
             // What it has not got past comes first.
@@ -61,29 +92,45 @@ impl Stuck {
             started.truncate(LISTED_OF_LIVE);
             let messages = started.iter().filter_map(|index| source.message(state, *index));
             let messages = messages.collect();
-            self.deadlock.places.push(BlockedCall { rank, call, operations, messages });
+            self.places.push(BlockedCall { rank, call, operations, messages });
         }
-        if started.is_empty()
-            && room > 0
-            && let Some(index) = source.first_blocked(state, rank)
-        {
-            pending.push(PendingOp { rank, index, started: false });
+        if !self.pending.has_room(rank) {
+            return;
         }
+        let blocked = if started.is_empty() { source.first_blocked(state, rank) } else { None };
+        let blocked = blocked.map(|index| PendingOp { rank, index, started: false });
         let started = started.into_iter().map(|index| PendingOp { rank, index, started: true });
-        pending.extend(started.take(room));
+        self.pending.add(rank, blocked.into_iter().chain(started).take(LISTED).collect());
     }
 
-    /// The deadlock among `ranks` ranks, if any is stuck; `at` is the time of the last event.
+    /// Adds the ranks of another worker.
+    pub fn merge(&mut self, other: Self) {
+        self.ranks.extend(other.ranks);
+        self.waits.extend(other.waits);
+        self.places.extend(other.places);
+        for (rank, operations) in other.pending.by_rank {
+            self.pending.add(rank, operations);
+        }
+    }
+
+    /// Returns the deadlock among `ranks` ranks if any is stuck; `at` is the time of the last
+    /// event.
     pub fn describe(mut self, ranks: u32, at: Time) -> Option<Deadlock> {
         if self.ranks.is_empty() {
             return None;
         }
+        self.ranks.sort_unstable();
+        self.places.sort_unstable_by_key(|call| call.rank);
         self.waits.retain(|(_, to)| self.ranks.binary_search(to).is_ok());
         self.waits.sort_unstable();
         self.waits.dedup();
-        self.deadlock.at = at;
-        self.deadlock.cycle = cycle(ranks, &self.waits);
-        Some(self.deadlock)
+        Some(Deadlock {
+            at,
+            ranks: self.ranks.len() as u64,
+            pending: self.pending.by_rank.into_values().flatten().take(LISTED).collect(),
+            places: self.places,
+            cycle: cycle(ranks, &self.waits),
+        })
     }
 }
 

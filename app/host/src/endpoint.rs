@@ -2,13 +2,13 @@
 //! and works on its ranks.
 
 use kernel::{Event, Next, Probe};
-use network::{Delivery, Endpoint, Harness, Network, Site, Windowed, Worked};
+use network::{Delivery, Endpoint, Harness, Network, Nic, Site, Windowed, Worked};
 use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::engine::{Engine, RankStep, Ranks, WorkerState};
 use crate::message::Message;
 use crate::nic::{Alone, Common, announced, arrival, of_number};
-use crate::rank::Waiting;
+use crate::rank::{Rank, Waiting};
 use crate::shared::{Host, HostStep};
 use crate::source::Source;
 use crate::{Record, Rendezvous};
@@ -182,6 +182,22 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
             } else {
                 matching.posted.soon(kernel::prefetch);
             }
+        }
+    }
+
+    fn harvest(
+        &self,
+        host: HostId,
+        state: Ranks<S>,
+        _: Nic<N, Message>,
+        worker: &mut WorkerState<B>,
+    ) {
+        let Engine { source, ranks, .. } = &self.engine;
+        let mut add = |id, rank: &Rank<S::State>| worker.harvest.add(source, id, rank, *ranks);
+        match &state {
+            Ranks::Direct(rank) => add(host.0, rank),
+            Ranks::Alone(alone) => add(alone.id, &alone.rank),
+            Ranks::Several(host) => host.ranks().for_each(|(id, rank)| add(id, rank)),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::clocks::{Class, Clocks, Shape};
 use crate::costs::Costs;
 use crate::endpoint::Watched;
 use crate::fast_path::Charges;
+use crate::harvest::Harvest;
 use crate::message::{Kind, Message};
 use crate::nic::{Alone, Common};
 use crate::path::Stamp;
@@ -73,10 +74,12 @@ pub struct WorkerState<B> {
     pub reported: (u64, u64),
     /// The first error, by time and rank.
     pub error: Option<(Time, u32, Error)>,
+    /// The results of its ranks, when the run is over.
+    pub harvest: Harvest,
 }
 
 impl<B> WorkerState<B> {
-    pub const fn new(probe: B) -> Self {
+    pub fn new(probe: B) -> Self {
         Self {
             probe,
             spare_queues: Vec::new(),
@@ -88,7 +91,18 @@ impl<B> WorkerState<B> {
             turns: false,
             reported: (0, 0),
             error: None,
+            harvest: Harvest::default(),
         }
+    }
+
+    /// Adds the results of another worker, and returns its probe.
+    pub fn merge<P>(&mut self, other: WorkerState<P>) -> P {
+        self.events += other.events;
+        self.turns |= other.turns;
+        let errors = self.error.take().into_iter().chain(other.error);
+        self.error = errors.min_by_key(|(at, rank, _)| (*at, *rank));
+        self.harvest.merge(other.harvest);
+        other.probe
     }
 }
 

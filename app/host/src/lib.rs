@@ -17,6 +17,7 @@ mod deadlock;
 mod endpoint;
 mod engine;
 mod fast_path;
+mod harvest;
 mod hybrid;
 mod loggopsim;
 mod message;
@@ -35,7 +36,7 @@ mod source;
 pub use completion::SendDone;
 pub use costs::{Costs, HostCosts, LocalCosts};
 pub use hybrid::{Piece, Pieces, Protocol, Protocols, seconds, simulate_flow};
-pub use kernel::Transport;
+pub use kernel::TransportKind;
 pub use loggopsim::simulate_loggopsim;
 pub use noise::{Duration, Noise};
 pub use outcome::{

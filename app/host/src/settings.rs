@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use kernel::Transport;
+use kernel::TransportKind;
 use loggops::Parameters;
 use units::Time;
 
@@ -57,7 +57,7 @@ pub struct Settings {
     /// Worker threads; at least 1.
     pub threads: usize,
     /// The transport of messages between workers.
-    pub transport: Transport,
+    pub transport: TransportKind,
     /// Seed of all random streams.
     pub seed: u64,
     /// The meter that is told how far the simulation has come.
@@ -73,7 +73,7 @@ impl Default for Settings {
             noise: Noise::default(),
             time_unit: Time::from_ps(1_000),
             threads: 1,
-            transport: Transport::default(),
+            transport: TransportKind::default(),
             seed: 1,
             progress: None,
         }

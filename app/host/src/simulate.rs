@@ -2,20 +2,18 @@
 
 use std::marker::PhantomData;
 
-use kernel::{Config, Finished, Model, Probe, execute};
-use network::{Harness, Network, Process, Worker};
+use kernel::{Config, Model, Probe, execute};
+use network::{Harness, Network, Worker};
 use units::Time;
 
 use crate::clocks::Shape;
 use crate::costs::Costs;
-use crate::deadlock::Stuck;
 use crate::endpoint::Watched;
-use crate::engine::{Engine, Ranks, WorkerState};
+use crate::engine::{Engine, WorkerState};
 use crate::path::Clock;
 use crate::places::Places;
-use crate::rank::Rank;
 use crate::source::{Operations as _, Source, Starts, Work};
-use crate::{CriticalPath, Noise, Outcome, RankTotals, Record, Rendezvous, Settings};
+use crate::{CriticalPath, Noise, Outcome, Record, Rendezvous, Settings};
 
 /// Why a simulation could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -168,88 +166,29 @@ fn run<N: Network, S: Source, B: Probe<Record<N::Detail>>>(
     let model = Harness { network, endpoint, hosts };
     let config = Config { workers: settings.threads, transport: settings.transport };
     let count = hosts.saturating_add(network.devices());
-    let mut finished = execute(&model, count, config, || Worker::new(WorkerState::new(probe())))?;
-    let errors = finished.workers.iter_mut().filter_map(|worker| worker.own.error.take());
-    if let Some((.., error)) = errors.min_by_key(|(at, rank, _)| (*at, *rank)) {
+    let worker = || Worker::new(WorkerState::new(probe()));
+    let finished = execute(&model, count, config, worker)?;
+    let (mut all, mut signals, mut probes) = (WorkerState::new(()), 0, Vec::new());
+    for worker in finished.workers {
+        signals += worker.signals;
+        probes.push(all.merge(worker.own));
+    }
+    if let Some((.., error)) = all.error {
         return Err(error);
     }
-    let outcome = outcome(&model, &finished, settings)?;
-    Ok((outcome, finished.workers.into_iter().map(|worker| worker.own.probe).collect()))
-}
-
-/// The model of a run: the engine at the hosts of a network.
-type Ran<'a, S, N, B> = Harness<'a, N, Watched<'a, S, N, B>>;
-
-fn outcome<'a, S: Source, N: Network, B: Probe<Record<N::Detail>>>(
-    model: &Ran<'a, S, N, B>,
-    finished: &Finished<Ran<'a, S, N, B>>,
-    settings: &Settings,
-) -> Result<Outcome, Error> {
-    let engine = &model.endpoint.engine;
-    let mut ranks = kernel::with_room(engine.ranks as usize);
-    let (mut last, mut ends_on) = (Clock::default(), 0);
-    let (mut stuck, mut unreceived) = (Stuck::default(), 0u64);
-    let (mut unfinished, mut overflow) = (false, false);
-    let hosts = finished.parts.iter().flatten().filter_map(|process| match process {
-        Process::Host(ranks, _) => Some(ranks),
-        Process::Idle | Process::Device(..) => None,
-    });
-    each_rank(hosts, |id, rank| {
-        let end = rank.clocks.last_cpu();
-        if end.free > last.free {
-            (last, ends_on) = (end, id);
-        }
-        overflow |= rank.clocks.overflow();
-        if engine.source.unfinished(&rank.source, id) {
-            unfinished = true;
-            stuck.add(&engine.source, &rank.source, id, rank.matching.as_deref());
-        }
-        unreceived += rank.rare().map_or(0, |rare| rare.unexpected.len() as u64);
-        ranks.push(totals(rank, end.free));
-    });
-    if unfinished && overflow {
+    let WorkerState { mut harvest, events, turns, .. } = all;
+    let (last, ends_on) = harvest.last();
+    let ranks = harvest.take_totals();
+    let unreceived = harvest.unreceived;
+    let deadlock = harvest.stuck.describe(model.endpoint.engine.ranks, last.free);
+    if deadlock.is_some() && harvest.overflow {
         // What is to start on a clock that has left the range never does.
         return Err(kernel::Error::Overflow { at: finished.last }.into());
     }
-    Ok(Outcome {
-        events: finished.workers.iter().map(|worker| worker.own.events).sum(),
-        signals: finished.workers.iter().map(|worker| worker.signals).sum(),
-        path: critical_path(ends_on, last),
-        deadlock: stuck.describe(engine.ranks, last.free),
-        remarks: remarks(model, finished, settings, unreceived),
-        ranks,
-    })
-}
-
-/// Calls `each` with every rank, in ascending order.
-fn each_rank<'p, S: Source + 'p>(
-    hosts: impl Iterator<Item = &'p Ranks<S>>,
-    mut each: impl FnMut(u32, &'p Rank<S::State>),
-) {
-    let mut shared = Vec::new();
-    for (id, ranks) in (0..).zip(hosts) {
-        match ranks {
-            Ranks::Direct(rank) => each(id, rank),
-            Ranks::Alone(alone) => shared.push((alone.id, &alone.rank)),
-            Ranks::Several(host) => shared.extend(host.ranks()),
-        }
-    }
-    shared.sort_unstable_by_key(|(id, _)| *id);
-    for (id, rank) in shared {
-        each(id, rank);
-    }
-}
-
-fn totals<S>(rank: &Rank<S>, finish: Time) -> RankTotals {
-    RankTotals {
-        finish,
-        busy: rank.busy,
-        blocked: rank.rare().map_or(Time::ZERO, |rare| rare.blocked),
-        sent_messages: rank.sent_messages().into(),
-        sent_bytes: rank.sent_bytes,
-        received_messages: rank.received_messages.into(),
-        received_bytes: rank.received_bytes,
-    }
+    let windows = (finished.instants, finished.windows);
+    let remarks = remarks(settings, model.lookahead(), windows, turns, unreceived);
+    let path = critical_path(ends_on, last);
+    Ok((Outcome { ranks, events, signals, path, deadlock, remarks }, probes))
 }
 
 /// The chain of causes that ends at a clock.
@@ -267,25 +206,25 @@ pub fn critical_path(rank: u32, end: Clock) -> CriticalPath {
     }
 }
 
-fn remarks<S: Source, N: Network, B: Probe<Record<N::Detail>>>(
-    model: &Ran<'_, S, N, B>,
-    finished: &Finished<Ran<'_, S, N, B>>,
+/// Returns the remarks about a run in which `instants` of the windows were single instants.
+fn remarks(
     settings: &Settings,
+    lookahead: Time,
+    (instants, windows): (u64, u64),
+    turns: bool,
     unreceived: u64,
 ) -> Vec<String> {
     let mut remarks = Vec::new();
-    let turns = finished.workers.iter().any(|worker| worker.own.turns);
     let reason = match (settings.rendezvous, turns) {
         (_, true) => Some("locks and the like in order of time"),
         (Rendezvous::Abstract, false) => Some("abstract rendezvous"),
         _ => None,
     };
-    if model.lookahead() == Time::ZERO {
+    if lookahead == Time::ZERO {
         remarks.push("no lookahead (L + o = 0): simulated in delta rounds".to_owned());
-    } else if let Some(reason) = reason.filter(|_| finished.instants > 0) {
+    } else if let Some(reason) = reason.filter(|_| instants > 0) {
         remarks.push(format!(
-            "{reason}: {} of {} windows were delta rounds of one instant",
-            finished.instants, finished.windows
+            "{reason}: {instants} of {windows} windows were delta rounds of one instant"
         ));
     }
     if unreceived > 0 {

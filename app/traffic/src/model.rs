@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use host::Record;
 use kernel::{Event, Probe, Random, Wire};
-use network::{Endpoint, Links, Site, Transfer, Worked};
+use network::{Endpoint, Links, Nic, Site, Transfer, Worked};
 use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::Settings;
@@ -104,6 +104,8 @@ pub struct Crew<B> {
     /// Time on the link, by source, of what was delivered while it was measured.
     pub by_source: Vec<u64>,
     pub log: Vec<Delivery>,
+    /// The observer, when the run is over and this worker ran its host.
+    pub observer: Option<Box<Observer>>,
 }
 
 impl<B> Crew<B> {
@@ -118,6 +120,7 @@ impl<B> Crew<B> {
             delivered: (0, 0),
             by_source: vec![0; hosts as usize],
             log: Vec::new(),
+            observer: None,
         }
     }
 }
@@ -278,6 +281,10 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Endpoint<N> for Traffic<'_, N, B> {
 
     fn record(crew: &mut Crew<B>, device: DeviceId, at: Time, record: network::Record<N::Detail>) {
         crew.probe.record(Record::Network { device: device.0, at, record });
+    }
+
+    fn harvest(&self, _: HostId, host: Host, _: Nic<N, Note>, crew: &mut Crew<B>) {
+        crew.observer = crew.observer.take().or(host.observer);
     }
 
     fn end(&self, crew: &Crew<B>) -> Time {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use host::Record;
-use kernel::{Config, Probe, Silent, Transport, execute};
-use network::{Harness, Links, Process, Transfer, Worker};
+use kernel::{Config, Probe, Silent, TransportKind, execute};
+use network::{Harness, Links, Transfer, Worker};
 use serde::Serialize;
 use units::Time;
 
@@ -36,7 +36,7 @@ pub struct Settings {
     /// Worker threads of one run.
     pub threads: usize,
     /// How mail travels between them.
-    pub transport: Transport,
+    pub transport: TransportKind,
 }
 
 impl Settings {
@@ -51,7 +51,7 @@ impl Settings {
             batch: None,
             seed: 1,
             threads: 1,
-            transport: Transport::Shared,
+            transport: TransportKind::Shared,
         }
     }
 }
@@ -213,14 +213,11 @@ pub fn observe<N: Links, B: Probe<Record<N::Detail>>>(
         add(&mut all.delivered, crew.delivered);
         all.by_source.iter_mut().zip(crew.by_source).for_each(|(sum, part)| *sum += part);
         all.log.extend(crew.log);
+        all.observer = all.observer.or(crew.observer);
         probes.push(crew.probe);
     }
     all.log.sort_unstable_by_key(|d| (d.at, d.destination, d.source, d.entered));
-    let observer = finished.parts.into_iter().flatten().find_map(|process| match process {
-        Process::Host(host, _) => host.observer,
-        Process::Idle | Process::Device(..) => None,
-    });
-    let Some(observer) = observer else { return Err(Error::Lookahead) };
+    let Some(observer) = all.observer.take() else { return Err(Error::Lookahead) };
     Ok(sum_up(settings, batch, &observer, all, probes))
 }
 

@@ -7,7 +7,7 @@
 mod common;
 
 use common::{even, network, settings};
-use kernel::{Silent, Transport};
+use kernel::{Silent, TransportKind};
 use rustc_hash::FxHashMap;
 use traffic::{Lengths, Pattern, Settings, Span, observe, run};
 
@@ -100,7 +100,7 @@ fn conservation_order_and_threads() {
             assert!(before.is_none_or(|before| before < delivery.entered), "{spec}: {delivery:?}");
         }
         for (threads, transport) in
-            [(2, Transport::Shared), (3, Transport::Serialised), (7, Transport::Shared)]
+            [(2, TransportKind::Shared), (3, TransportKind::Serialised), (7, TransportKind::Shared)]
         {
             let settings = Settings { threads, transport, ..settings.clone() };
             let other = observe(&net, &settings, true, || Silent).expect(spec);

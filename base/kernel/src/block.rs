@@ -26,33 +26,33 @@ const NONE: u32 = u32::MAX;
 
 pub struct Block<M> {
     first: u32,
-    /// Where its processes stand among those of its worker.
+    /// The place of its first process among those of its worker.
     place: usize,
-    /// How many there are.
+    /// The number of its processes.
     count: usize,
     /// Time of the next event, by process; [`Time::MAX`] behind the last one.
     next: Vec<[Time; PART]>,
     /// The earliest of each part, by group, and of each group.
     parts: Vec<[Time; GROUP / PART]>,
     groups: Vec<Time>,
-    /// Processes whose next event is urgent, by group, and the groups that have such.
+    /// The processes whose next event is urgent, by group, and the groups that have any.
     urgent: Vec<u64>,
     urgent_groups: u64,
-    /// Earliest event of a process.
+    /// The earliest event of any process, mail excepted.
     earliest: Time,
     /// Mail that has arrived and may be due in the next window.
     pub mail: Mail<M>,
-    /// Mail that is known to lie beyond it.
+    /// Mail that is known to lie beyond the next window.
     later: CalendarQueue<M>,
 }
 
-/// Processes that run in a window, by group, and the groups that have such.
+/// The processes that run in a window, by group, and the groups that have any.
 struct Active {
     groups: u64,
     processes: [u64; BLOCK / GROUP],
 }
 
-/// The members of a set, ascending.
+/// Returns the members of a set in ascending order.
 fn members(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let first = (set != 0).then_some(set.trailing_zeros() as usize)?;
@@ -84,8 +84,8 @@ impl Window {
     }
 }
 
-/// What a worker needs to run a block, whichever it is.
-pub struct Desk<M> {
+/// The buffers that a worker needs to run any of its blocks.
+pub struct Scratch<M> {
     /// First slot of each process's mail, and the next slot of the same process.
     heads: Vec<u32>,
     links: Vec<u32>,
@@ -97,8 +97,8 @@ pub struct Desk<M> {
     order: Vec<u32>,
 }
 
-impl<M: crate::Wire> Desk<M> {
-    /// The mail of a process, in order. It is taken: the next call finds none.
+impl<M: crate::Wire> Scratch<M> {
+    /// Takes the mail of a process, in order: the next call finds none.
     #[inline]
     fn open(&mut self, local: u32) -> &[Event<M>] {
         let Self { heads, links, keys, inbox, due, .. } = self;
@@ -161,13 +161,13 @@ impl<M: crate::Wire> Block<M> {
         }
     }
 
-    /// The earliest event of a process or in the mail.
+    /// Returns the time of the earliest event of a process or in the mail.
     pub fn earliest(&self) -> Time {
         self.earliest.min(self.mail())
     }
 
-    /// The earliest time at which an urgent message takes effect or an urgent process has an event:
-    /// then a message may be caused that takes effect without delay.
+    /// Returns the earliest time at which an urgent message takes effect or an urgent process has
+    /// an event: then a message may be caused that takes effect without delay.
     pub fn urgent(&self) -> Time {
         let mut earliest = self.mail.urgent.min(self.later.urgent());
         for group in members(self.urgent_groups) {
@@ -179,7 +179,7 @@ impl<M: crate::Wire> Block<M> {
         earliest
     }
 
-    /// Whether a process is urgent: what it is sent may make it cause such a message too.
+    /// Returns true if a process is urgent: mail may make it cause an urgent message, too.
     pub fn is_urgent(&self) -> bool {
         self.urgent_groups != 0
     }
@@ -188,7 +188,7 @@ impl<M: crate::Wire> Block<M> {
         self.urgent[local / GROUP] & 1 << (local % GROUP) != 0
     }
 
-    /// The earliest event in the mail.
+    /// Returns the time of the earliest event in the mail.
     pub fn mail(&self) -> Time {
         self.mail.earliest.min(self.later.earliest)
     }
@@ -202,7 +202,7 @@ impl<M: crate::Wire> Block<M> {
         window: Window,
         processes: &mut Vec<Mo::Process>,
         worker: &mut Mo::Worker,
-        desk: &mut Desk<M>,
+        scratch: &mut Scratch<M>,
         out: &mut Outbox<M>,
     ) where
         Mo: Model<Message = M>,
@@ -215,11 +215,11 @@ impl<M: crate::Wire> Block<M> {
         let (until, instant) = (window.end, window.is_instant());
         let is_free = instant && model.lookahead() == Time::ZERO;
         self.later.take(until, &mut self.mail, &mut out.spare);
-        std::mem::swap(&mut desk.due, &mut self.mail);
+        std::mem::swap(&mut scratch.due, &mut self.mail);
         let mut active = Active { groups: 0, processes: [0; BLOCK / GROUP] };
-        self.sort_mail(model, until, processes, desk, &mut active, out);
+        self.sort_mail(model, until, processes, scratch, &mut active, out);
         self.own_events(until, &mut active);
-        let mut order = std::mem::take(&mut desk.order);
+        let mut order = std::mem::take(&mut scratch.order);
         order.clear();
         for group in members(active.groups) {
             order.extend(members(active.processes[group]).map(|bit| (group * GROUP + bit) as u32));
@@ -234,7 +234,7 @@ impl<M: crate::Wire> Block<M> {
                     model.prefetch(out.shares.number(self.first + soon), process, stage);
                 }
             }
-            let mail = desk.open(local);
+            let mail = scratch.open(local);
             if instant {
                 let answers = self.is_urgent_at(local as usize)
                     || mail.iter().any(|event| event.message.urgent());
@@ -245,9 +245,9 @@ impl<M: crate::Wire> Block<M> {
             let next = model.run(id, process, until, mail, worker, out);
             self.note(local as usize, next);
         }
-        desk.order = order;
+        scratch.order = order;
         self.look_ahead(&active);
-        desk.due.recycle(&mut out.spare);
+        scratch.due.recycle(&mut out.spare);
     }
 
     /// Marks the processes with events of their own before `until`.
@@ -305,14 +305,14 @@ impl<M: crate::Wire> Block<M> {
         model: &Mo,
         until: Time,
         processes: &mut [Mo::Process],
-        desk: &mut Desk<M>,
+        scratch: &mut Scratch<M>,
         active: &mut Active,
         out: &mut Outbox<M>,
     ) {
-        if desk.links.len() < desk.due.slot_count() {
-            desk.links.resize(desk.due.slot_count(), NONE);
+        if scratch.links.len() < scratch.due.slot_count() {
+            scratch.links.resize(scratch.due.slot_count(), NONE);
         }
-        let Desk { heads, links, due, .. } = desk;
+        let Scratch { heads, links, due, .. } = scratch;
         due.slots(|slot, event| {
             let local = || (out.shares.place(event.destination) - self.first) as usize;
             if event.message.passive() {

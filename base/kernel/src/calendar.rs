@@ -1,7 +1,7 @@
 //! Mail that lies beyond the window.
 //!
-//! What is due in a window is sorted when the window is worked off; until then only the span of
-//! time matters that an event falls into. So there is a ring of spans, each a part of a window long
+//! Events are sorted when their window is run; until then only the span of time matters that an
+//! event falls into. So there is a ring of spans, each a part of a window long
 //! (R. Brown, "Calendar queues", CACM 31(10), 1988), and a heap for what lies beyond the ring.
 
 use std::cmp::Reverse;
@@ -18,18 +18,19 @@ const WORDS: usize = RING as usize / 64;
 
 /// The events of one block that lie beyond the window.
 pub struct CalendarQueue<M> {
-    /// A span takes 2 to the power of this, in picoseconds.
+    /// The binary logarithm of the length of a span in picoseconds.
     shift: u32,
     /// The number of the first span of the ring.
     first: u64,
-    /// By number modulo [`RING`]; empty until it is needed.
+    /// The spans of the ring, by number modulo [`RING`]; empty until it is needed.
     ring: Vec<Mail<M>>,
-    /// Which of them have events.
+    /// The spans that have events, as a set of bits.
     occupied: [u64; WORDS],
+    /// The events beyond the ring.
     far: BinaryHeap<Reverse<Far<M>>>,
-    /// The earliest event.
+    /// The time of the earliest event.
     pub earliest: Time,
-    /// Times of urgent messages.
+    /// The times of urgent messages.
     urgent: BinaryHeap<Reverse<Time>>,
 }
 
@@ -91,7 +92,7 @@ impl<M: Wire> CalendarQueue<M> {
         self.ring[place].push(event, spare);
     }
 
-    /// Puts what is due before `until` into `mail`.
+    /// Moves the events that are due before `until` into `mail`.
     pub fn take(&mut self, until: Time, mail: &mut Mail<M>, spare: &mut Vec<Vec<Event<M>>>) {
         let last = until.ps() >> self.shift;
         if self.earliest >= until {
@@ -132,7 +133,7 @@ impl<M: Wire> CalendarQueue<M> {
         self.earliest = near.min(far);
     }
 
-    /// The first span of the ring that has events.
+    /// Returns the number of the first span of the ring that has events.
     fn next_span(&self) -> Option<u64> {
         let start = (self.first % RING) as usize;
         // The first word comes twice: its upper part at the start, its lower part at the end.
@@ -158,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether it is urgent.
+    /// A message that is urgent or not.
     impl Wire for bool {
         fn encode(&self, bytes: &mut Vec<u8>) {
             bytes.push(u8::from(*self));

@@ -50,9 +50,9 @@ pub trait Wire: Copy + Send + 'static {
         false
     }
 
-    /// True if the receiver only has to know of the message by the time at which it takes effect. A
-    /// passive message goes to [`Model::on_passive`], possibly before that time, and does not make
-    /// the receiver run.
+    /// True if the receiver only has to know of the message by the time at which it takes effect.
+    /// A passive message goes to [`Model::on_passive`], possibly before that time, and does not
+    /// make the receiver run.
     fn passive(&self) -> bool {
         false
     }
@@ -154,6 +154,14 @@ pub trait Model: Sync {
     fn end(&self, worker: &Self::Worker) -> Time {
         let _ = worker;
         Time::MAX
+    }
+
+    /// Takes over a process when the run is over, to add its results to those of the worker. Each
+    /// worker harvests its own processes, in no particular order, unless the run ends with an
+    /// error. No process ever leaves its worker, so that workers need not share memory; whoever
+    /// called the executor merges the results of several workers.
+    fn harvest(&self, id: u32, process: Self::Process, worker: &mut Self::Worker) {
+        let _ = (id, process, worker);
     }
 
     /// Called by each worker after a window, for progress reports.

@@ -4,12 +4,12 @@
 //! worker or several. The result depends on neither the number of workers nor on how messages
 //! travel between them.
 
+mod agenda;
 mod bell;
 mod block;
 mod calendar;
 mod error;
 mod event;
-mod exchange;
 mod executor;
 
 mod mail;
@@ -18,13 +18,18 @@ mod probe;
 mod queue;
 mod random;
 mod shares;
+mod sync;
+mod transport;
+mod worker;
 
 pub use error::Error;
 pub use event::{AHEAD, Event, Model, Next, Wire};
-pub use exchange::{Transport, wait_for_those_before};
-pub use executor::{Config, Finished, execute};
+pub use executor::{Config, Finished, TransportKind, execute, execute_over};
 pub use mail::Outbox;
 pub use memory::{prefetch, with_room};
 pub use probe::{Probe, Silent};
 pub use queue::{Ready, ReadyQueue};
 pub use random::Random;
+pub use transport::{
+    Bounds, Bytes, Parcel, Route, Spare, Threads, Transport, wait_for_those_before,
+};

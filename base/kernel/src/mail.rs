@@ -1,7 +1,7 @@
 //! Messages waiting for a block of processes.
 //!
-//! Mail is kept in small chunks that circulate between the blocks: what one block has read is
-//! written again by the next, so that memory follows the number of messages in flight and a
+//! Mail is kept in small chunks that circulate between the blocks: a chunk that one block has read
+//! is written again by the next, so that memory follows the number of messages in flight and a
 //! scattered pattern still writes and reads memory in order.
 
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::{Error, Event, Wire, shares::Shares};
 /// Events per chunk.
 const CHUNK: usize = 64;
 
-/// Mail for one block.
+/// The mail of one block.
 pub struct Mail<M> {
     chunks: Vec<Vec<Event<M>>>,
-    /// Earliest event.
+    /// The time of the earliest event that is not passive.
     pub earliest: Time,
-    /// Earliest urgent event.
+    /// The time of the earliest urgent event.
     pub urgent: Time,
 }
 
@@ -77,6 +77,11 @@ impl<M: Wire> Mail<M> {
         self.chunks.drain(..)
     }
 
+    /// Returns all chunks. Whoever changes them leaves the times and kinds of their events alone.
+    pub fn chunks_mut(&mut self) -> impl Iterator<Item = &mut Vec<Event<M>>> {
+        self.chunks.iter_mut()
+    }
+
     /// Adds a chunk. Few events move in with those of the last one, and their chunk becomes spare.
     pub fn append(&mut self, mut chunk: Vec<Event<M>>, spare: &mut Vec<Vec<Event<M>>>) {
         for event in &chunk {
@@ -96,12 +101,12 @@ impl<M: Wire> Mail<M> {
         self.urgent = Time::MAX;
     }
 
-    /// The events, in the order of arrival at this block.
+    /// Returns the events in the order of their arrival at this block.
     pub fn iter(&self) -> impl Iterator<Item = &Event<M>> {
         self.chunks.iter().flatten()
     }
 
-    /// The event at a slot: slots are numbered `CHUNK` per chunk.
+    /// Returns the event at a slot: slots are numbered `CHUNK` per chunk.
     #[inline]
     pub fn get(&self, slot: u32) -> Option<&Event<M>> {
         self.chunks.get(slot as usize / CHUNK)?.get(slot as usize % CHUNK)
@@ -117,7 +122,7 @@ impl<M: Wire> Mail<M> {
         }
     }
 
-    /// An upper bound of the slots in use.
+    /// Returns an upper bound of the slots in use.
     pub fn slot_count(&self) -> usize {
         self.chunks.len() * CHUNK
     }
@@ -132,9 +137,9 @@ impl<M: Wire> Mail<M> {
     }
 }
 
-/// Where a process puts what it sends.
+/// The messages that the processes of a worker send in a window, sorted by destination.
 pub struct Outbox<M> {
-    /// By destination block.
+    /// The mail by destination block.
     pub(crate) mail: Vec<Mail<M>>,
     /// The blocks for which there is mail.
     pub(crate) addressed: Vec<u32>,

@@ -1,12 +1,11 @@
-//! What the processor and the operating system can be told about memory: what will be read soon,
-//! and what is large. It changes nothing but time.
+//! Advice to the processor and the operating system about memory: lines that will be read soon, and
+//! pieces that are large. It changes nothing but time.
 
 /// Bytes of a cache line.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
-/// Asks for the cache lines in which `place` lies, or the first few of them. It changes nothing but
-/// time.
+/// Prefetches the cache lines of `place`, or the first few of them. It changes nothing but time.
 #[inline]
 #[allow(unsafe_code)]
 pub fn prefetch<T: ?Sized>(place: &T) {
@@ -25,8 +24,9 @@ pub fn prefetch<T: ?Sized>(place: &T) {
     let _ = place;
 }
 
-/// An empty vector with room for `count` elements, in huge pages if it is large and the system has
-/// them: page by page, the first touch of much memory costs more than what is done there.
+/// Returns an empty vector with room for `count` elements, in huge pages if it is large and the
+/// system has them: page by page, the first touch of much memory costs more than what is done
+/// there.
 #[allow(unsafe_code)]
 pub fn with_room<T>(count: usize) -> Vec<T> {
     let mut room: Vec<T> = Vec::with_capacity(count);

@@ -1,17 +1,19 @@
-//! What watches a simulation without changing it.
+//! Observers of a simulation, which do not change it.
 
-/// Receives records of type `R`. Statically dispatched; where nobody listens, the calls vanish.
+/// A receiver of records of type `R`. It is statically dispatched, so that the calls vanish where
+/// nobody listens.
 ///
-/// Every worker has a probe of its own; records of one process arrive in its order of execution.
+/// A model calls it while processes run. Every worker has a probe of its own, and records of one
+/// process arrive in its order of execution; between processes there is no order.
 pub trait Probe<R>: Send {
-    /// Whether records are wanted at all. Code that only builds records tests this first.
+    /// True if records are wanted at all. Code that only builds records tests this first.
     const LISTENS: bool;
 
     /// Takes one record.
     fn record(&mut self, record: R);
 }
 
-/// Nobody listens.
+/// A probe that does not listen.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -1,4 +1,4 @@
-//! A queue for what waits for the same resource.
+//! A queue of entries that wait for the same resource.
 //!
 //! An entry has the time from which it may start and an order. Once the resource is free at time f,
 //! the entries that could have started by f compete by order alone; before that, the earliest goes
@@ -12,19 +12,19 @@ use units::Time;
 
 use crate::prefetch;
 
-/// An entry of a [`ReadyQueue`].
+/// An entry of a [`ReadyQueue`]. Its time and order must not change while it waits.
 pub trait Ready {
-    /// What decides between entries that could start at the same time.
+    /// The key that decides between entries that could start at the same time.
     type Order: Ord + Copy;
 
-    /// From when it may start.
+    /// Returns the time from which it may start.
     fn ready(&self) -> Time;
 
-    /// Its order; no two entries of a queue are equal.
+    /// Returns its order; no two entries of a queue have the same.
     fn order(&self) -> Self::Order;
 
-    /// If the entry stands for several, takes out the first and leaves the rest. The rest may start
-    /// at the same time and directly follows in order.
+    /// Takes out the first of several entries for which this one stands, and leaves the rest, which
+    /// may start at the same time and directly follows in order. `None` if it stands for itself.
     fn split(&mut self) -> Option<Self>
     where
         Self: Sized,
@@ -33,7 +33,7 @@ pub trait Ready {
     }
 }
 
-/// See the module.
+/// Entries that wait for a resource, in the order that the module describes.
 #[derive(Debug)]
 pub struct ReadyQueue<T> {
     fifo: Fifo<T>,
@@ -166,7 +166,7 @@ impl<T: Ready> ReadyQueue<T> {
         }
     }
 
-    /// Whether some entries came out of order, so that the next one must be asked of
+    /// Returns true if some entries came out of order, so that the next one must be asked of
     /// [`ReadyQueue::head`].
     #[inline]
     pub fn has_strays(&self) -> bool {
@@ -185,7 +185,7 @@ impl<T: Ready> ReadyQueue<T> {
         self.fifo.front()
     }
 
-    /// The same, to be changed in a way that leaves its place in the order alone.
+    /// Returns that entry to be changed, in a way that leaves its place in the order alone.
     #[inline]
     pub fn peek_mut(&mut self) -> Option<&mut T> {
         self.fifo.front_mut()
@@ -205,13 +205,14 @@ impl<T: Ready> ReadyQueue<T> {
         }
     }
 
-    /// Whether nothing waits.
+    /// Returns true if nothing waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.fifo.is_empty() && self.strays.is_none()
     }
 
-    /// When the next entry starts if the resource is free from `free` on, and its order.
+    /// Returns the time at which the next entry starts if the resource is free from `free` on, and
+    /// the order of that entry.
     #[inline]
     pub fn head(&mut self, free: Time) -> Option<(Time, T::Order)> {
         let first = self.fifo.front().map(|entry| (entry.ready().max(free), entry.order()));
@@ -233,7 +234,7 @@ impl<T: Ready> ReadyQueue<T> {
         due.or_else(|| strays.early.peek().map(|e| (e.0.0.ready(), e.0.0.order())))
     }
 
-    /// Removes the entry that [`ReadyQueue::head`] tells of.
+    /// Removes the entry that [`ReadyQueue::head`] describes.
     #[inline]
     pub fn pop(&mut self, free: Time) -> Option<T> {
         if self.strays.is_some() {
@@ -270,7 +271,7 @@ impl<T: Ready> ReadyQueue<T> {
         entry
     }
 
-    /// The entries, in no particular order.
+    /// Returns the entries in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let strays = self.strays.iter().flat_map(|strays| {
             let early = strays.early.iter().map(|entry| &entry.0.0);

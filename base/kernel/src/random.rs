@@ -23,7 +23,7 @@ fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
-/// A family of random streams.
+/// A family of random streams: one for each entity.
 #[derive(Clone, Copy, Debug)]
 pub struct Random {
     seed: u64,
@@ -31,24 +31,24 @@ pub struct Random {
 }
 
 impl Random {
-    /// The family of a seed and a purpose: different purposes are independent.
+    /// Returns the family of a seed and a purpose: different purposes are independent.
     pub const fn new(seed: u64, purpose: u32) -> Self {
         Self { seed, purpose }
     }
 
-    /// Number `index` of the stream of `entity`.
+    /// Returns number `index` of the stream of `entity`.
     pub fn number(self, entity: u32, index: u64) -> u64 {
         let counter = [index as u32, (index >> 32) as u32, entity, self.purpose];
         let [a, b, ..] = philox(counter, [self.seed as u32, (self.seed >> 32) as u32]);
         u64::from(a) | u64::from(b) << 32
     }
 
-    /// A number below `bound` (0 if `bound` is 0); the bias is below 2^-64 times `bound`.
+    /// Returns a number below `bound` (0 if `bound` is 0); the bias is below 2^-64 times `bound`.
     pub fn below(self, entity: u32, index: u64, bound: u64) -> u64 {
         ((u128::from(self.number(entity, index)) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number in (0, 1], a multiple of 2^-53.
+    /// Returns a number in (0, 1], a multiple of 2^-53.
     pub fn unit(self, entity: u32, index: u64) -> f64 {
         ((self.number(entity, index) >> 11) + 1) as f64 / (1u64 << 53) as f64
     }

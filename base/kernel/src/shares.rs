@@ -1,4 +1,4 @@
-//! Which worker runs which processes.
+//! The shares of processes that workers run.
 //!
 //! Processes stand at places, [`BLOCK`] to a block, and each worker has blocks of its own. As a
 //! rule the place of a process is its number. Where that makes shares unequal, or parts processes
@@ -17,17 +17,17 @@ use crate::{
 pub struct Shares {
     /// The first block of each worker, and the number of blocks.
     pub starts: Vec<usize>,
-    /// How many processes each worker has.
+    /// The number of processes of each worker.
     pub sizes: Vec<usize>,
-    /// The number of the process at each place, and the place of each number; empty if they are the
-    /// same.
+    /// The number of the process at each place, and the place of each number; empty if every
+    /// process stands at the place of its number.
     numbers: Vec<u32>,
     places: Vec<u32>,
 }
 
 impl Shares {
-    /// Contiguous shares of nearly equal weight, none of them empty, of the order that the model
-    /// wishes or of the numbers. There are at most as many workers as processes.
+    /// Returns contiguous shares of nearly equal weight, none of them empty, of the order that the
+    /// model wishes or of the numbers. There are at most as many workers as processes.
     pub fn of<M: Model>(model: &M, count: usize, workers: usize) -> Self {
         let blocks = count.div_ceil(BLOCK);
         if workers == 1 {
@@ -58,7 +58,7 @@ impl Shares {
         Self::assigned(&bounds, number)
     }
 
-    /// The places between two bounds each, in blocks of their own.
+    /// Returns shares in which the places between two bounds have blocks of their own.
     fn assigned(bounds: &[usize], number: impl Fn(usize) -> u32) -> Self {
         let count = bounds.last().map_or(0, |&count| count);
         let mut shares = Self { starts: vec![0], places: vec![0; count], ..Self::default() };
@@ -74,58 +74,50 @@ impl Shares {
         shares
     }
 
-    /// How many blocks there are.
+    /// Returns the number of workers.
+    pub fn workers(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Returns the number of blocks.
     pub fn blocks(&self) -> usize {
         self.starts.last().map_or(0, |&blocks| blocks)
     }
 
-    /// The number of the process at a place.
+    /// Returns the number of the process at a place.
     #[inline(always)]
     pub fn number(&self, place: u32) -> u32 {
         self.numbers.get(place as usize).copied().unwrap_or(place)
     }
 
-    /// The block of a process.
+    /// Returns the block of a process.
     #[inline(always)]
     pub fn block_of(&self, number: u32) -> u32 {
         self.place(number) / BLOCK as u32
     }
 
-    /// The place of a process.
+    /// Returns the place of a process.
     #[inline(always)]
     pub fn place(&self, number: u32) -> u32 {
         self.places.get(number as usize).copied().unwrap_or(number)
     }
 
-    /// The worker that has a block: the last one whose share starts at or before it.
+    /// Returns the worker that has a block: the last one whose share starts at or before it.
     pub fn owner(&self, block: u32) -> usize {
         self.starts.partition_point(|&start| start <= block as usize) - 1
     }
 
-    /// One of the blocks of a worker.
+    /// Returns one of the blocks of a worker.
     pub fn block<M: Wire>(&self, worker: usize, block: usize, lookahead: Time) -> Block<M> {
         let before = (block - self.starts[worker]) * BLOCK;
         let count = (self.sizes[worker] - before).min(BLOCK);
         Block::new((block * BLOCK) as u32, before, count, lookahead)
     }
-
-    /// What is kept of each process, worker by worker in the order of their places, by number, in
-    /// one or more parts.
-    pub fn by_number<P>(&self, parts: Vec<Vec<P>>) -> Vec<Vec<P>> {
-        if self.numbers.is_empty() {
-            return parts;
-        }
-        let mut all = Vec::with_capacity(self.places.len());
-        for (&start, part) in self.starts.iter().zip(parts) {
-            all.extend(self.numbers.iter().skip(start * BLOCK).copied().zip(part));
-        }
-        all.sort_unstable_by_key(|numbered| numbered.0);
-        vec![all.into_iter().map(|numbered| numbered.1).collect()]
-    }
 }
 
-/// Where the shares begin, and where the last one ends: each as near as it gets to the workers'
-/// parts of the whole weight, and none of them empty. The whole weight comes with them.
+/// Returns the bounds of the shares, from the first one's start to the last one's end, and the
+/// whole weight. Each bound is as near as possible to the worker's part of the whole weight, and no
+/// share is empty.
 fn bounds(
     weights: impl ExactSizeIterator<Item = u32> + Clone,
     workers: usize,
@@ -217,8 +209,8 @@ mod tests {
         assert_eq!(bounds(&[1, 1, 0, 0, 0], 2), [0, 1, 5]);
     }
 
-    /// Where 4 % of a share do not matter, bounds are those of blocks; elsewhere places are
-    /// assigned, and a worker's blocks are its own.
+    /// Where moving bounds to those of blocks moves at most 4 % of a share, no places are assigned.
+    /// Elsewhere they are, and a worker's blocks are its own.
     #[test]
     fn places() {
         let even = shares(vec![1; 100 * BLOCK + 90], 2);
@@ -240,7 +232,5 @@ mod tests {
         let mut weights = vec![0; BLOCK / 2];
         (weights[0], weights[1]) = (1, 1);
         assert_eq!(shares(weights, 2).sizes, [1, BLOCK / 2 - 1]);
-        let parts = vec![(0..=last).collect(), (last + 1..3 * BLOCK as u32).collect()];
-        assert_eq!(uneven.by_number(parts).concat(), (0..3 * BLOCK as u32).collect::<Vec<_>>());
     }
 }

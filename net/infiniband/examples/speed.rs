@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use infiniband::{Fabric, Hiccups, Infiniband, Parameters, preset};
-use kernel::{Random, Transport};
+use kernel::{Random, TransportKind};
 use network::{Links as _, Script, Transfer};
 use topology::Routes;
 use units::{HostId, MessageId, Time};
@@ -36,7 +36,7 @@ fn main() {
     }
     let script = Script::of(hosts, &messages);
     let start = Instant::now();
-    let played = script.play(&net, 1, Transport::Shared).expect("no overflow");
+    let played = script.play(&net, 1, TransportKind::Shared).expect("no overflow");
     let seconds = start.elapsed().as_secs_f64();
     let deliveries = played.deliveries();
     let last = deliveries.last().map_or(Time::ZERO, |(at, _)| *at);

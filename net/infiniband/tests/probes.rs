@@ -4,7 +4,7 @@ mod common;
 
 use common::{fabric, message, ps, simula, watch};
 use infiniband::{Infiniband, Parameters, Record};
-use kernel::Transport;
+use kernel::TransportKind;
 use network::{Script, Transfer};
 use units::HostId;
 
@@ -63,7 +63,7 @@ fn messages_leave_before_they_arrive() {
     let network = Infiniband::new(fabric("star:hosts=2", simula()), 0);
     let transfer = (ps(0), Transfer::new(HostId(0), HostId(1), 2156));
     let script = Script::of(2, &[transfer, transfer]);
-    let played = script.play(&network, 1, Transport::Shared).expect("no overflow");
+    let played = script.play(&network, 1, TransportKind::Shared).expect("no overflow");
     assert_eq!(played.logs[0].left, [(ps(1_088_000), 0), (ps(2_176_000), 1)]);
     let delivered = played.logs[1].delivered.iter().map(|(at, _)| at.ps());
     let head = 101_000;

@@ -4,7 +4,7 @@ mod common;
 
 use common::{message, ps, topology};
 use infiniband::{Fabric, Infiniband, preset};
-use kernel::Transport;
+use kernel::TransportKind;
 use network::{Log, Script, Transfer};
 use topology::Routes;
 use units::HostId;
@@ -39,7 +39,8 @@ fn dissemination(spec: &str) -> Vec<u64> {
         transfers
     };
     let script = Script::of(hosts, &first).answered(&next);
-    let played = script.play(&Infiniband::new(net, 0), 1, Transport::Shared).expect("no overflow");
+    let played =
+        script.play(&Infiniband::new(net, 0), 1, TransportKind::Shared).expect("no overflow");
     let all = |(host, log): (u32, &Log)| has(HostId(host), log) == (1 << rounds) - 1;
     assert!((0..).zip(&played.logs).all(all));
     let last = |log: &Log| log.delivered.last().map_or(0, |(at, _)| at.ps());

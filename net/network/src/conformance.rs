@@ -8,7 +8,7 @@ mod checked;
 
 use std::collections::BTreeMap;
 
-use kernel::Transport;
+use kernel::TransportKind;
 use units::{HostId, MessageId, Time};
 
 use crate::{Injection, Log, Network, Nowhere, Script, Transfer};
@@ -74,7 +74,7 @@ fn play<N: Network>(
     network: &N,
     script: &Script<'_>,
     workers: usize,
-    transport: Transport,
+    transport: TransportKind,
 ) -> Vec<Log> {
     let played = script.play(network, workers, transport);
     let played = played.unwrap_or_else(|_| panic!("a delivery past the range of time"));
@@ -93,7 +93,7 @@ fn played<N: Network>(network: &N, hosts: u32, messages: &[(Time, Transfer)]) ->
     let mut order: Vec<usize> = (0..messages.len()).collect();
     order.sort_by_key(|&message| messages[message].0);
     let sorted: Vec<_> = order.iter().map(|&message| messages[message]).collect();
-    let logs = play(network, &Script::of(hosts, &sorted), 1, Transport::Shared);
+    let logs = play(network, &Script::of(hosts, &sorted), 1, TransportKind::Shared);
     check_conservation::<N>(&logs);
     let mut numbers = vec![0; hosts as usize];
     let mut delivered = vec![Time::ZERO; messages.len()];
@@ -207,10 +207,10 @@ fn range<N: Network>(network: &N, hosts: u32) {
 fn workers<N: Network>(network: &N, hosts: u32) {
     for seed in 1..=2 {
         let script = Script::random(hosts, seed);
-        let expected = play(network, &script, 1, Transport::Shared);
+        let expected = play(network, &script, 1, TransportKind::Shared);
         check_conservation::<N>(&expected);
         check_deliveries(network, &expected);
-        for transport in [Transport::Shared, Transport::Serialised] {
+        for transport in [TransportKind::Shared, TransportKind::Serialised] {
             for workers in [1, 2, 7] {
                 let found = play(network, &script, workers, transport);
                 assert!(found == expected, "{workers} workers, {transport:?}: not as with one");
@@ -231,11 +231,11 @@ pub fn shuffled<N: Network>(network: &N, hosts: u32) {
     let script = Script::random(hosts, 3);
     let checked = |shuffle, workers| {
         let checked = Checked { inside: network, shuffle };
-        play(&checked, &script, workers, Transport::Serialised)
+        play(&checked, &script, workers, TransportKind::Serialised)
     };
     let expected = checked(None, 1);
     check_conservation::<N>(&expected);
-    let windows = play(network, &script, 1, Transport::Shared);
+    let windows = play(network, &script, 1, TransportKind::Shared);
     assert!(windows == expected, "a window at a time: not as an instant at a time");
     for seed in 1..=2 {
         let found = checked(Some(seed), 2);

@@ -149,6 +149,24 @@ pub trait Endpoint<N: Network>: Sync + Sized {
         let _ = (host, state, stage);
     }
 
+    /// Takes over a host and its network adapter when the run is over, to add its results to those
+    /// of the worker; see [`kernel::Model::harvest`]. Hosts at which nothing ever happened are left
+    /// out.
+    fn harvest(
+        &self,
+        host: HostId,
+        state: Self::Host,
+        nic: Nic<N, Self::Payload>,
+        worker: &mut Self::Worker,
+    ) {
+        let _ = (host, state, nic, worker);
+    }
+
+    /// Takes over a device behind the hosts when the run is over.
+    fn harvest_device(&self, device: DeviceId, state: N::Device, worker: &mut Self::Worker) {
+        let _ = (device, state, worker);
+    }
+
     /// When the run ends, as far as a worker knows; see [`kernel::Model::end`].
     fn end(&self, worker: &Self::Worker) -> Time {
         let _ = worker;

@@ -224,6 +224,17 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
         }
     }
 
+    fn harvest(&self, id: u32, process: Self::Process, worker: &mut Self::Worker) {
+        let worker = &mut worker.own;
+        match process {
+            Process::Idle => {}
+            Process::Host(state, nic) => self.endpoint.harvest(HostId(id), state, nic, worker),
+            Process::Device(state, _) => {
+                self.endpoint.harvest_device(DeviceId(id), state, worker);
+            }
+        }
+    }
+
     fn end(&self, worker: &Self::Worker) -> Time {
         self.endpoint.end(&worker.own)
     }

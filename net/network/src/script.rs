@@ -3,12 +3,10 @@
 //! The conformance suite, tests of models and measurements of their speed use it: a [`Script`] says
 //! which transfers enter when, [`Script::play`] carries them over a network.
 
-use kernel::{Config, Error, Event, Probe, Random, Silent, Transport, Wire, execute};
+use kernel::{Config, Error, Event, Probe, Random, Silent, TransportKind, Wire, execute};
 use units::{DeviceId, HostId, MessageId, Time};
 
-use crate::{
-    Delivery, Endpoint, Harness, Network, Process, Record, Site, Transfer, Worked, Worker,
-};
+use crate::{Delivery, Endpoint, Harness, Network, Nic, Record, Site, Transfer, Worked, Worker};
 
 /// A transfer that has entered the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +132,7 @@ impl<'a> Script<'a> {
         &self,
         network: &N,
         workers: usize,
-        transport: Transport,
+        transport: TransportKind,
     ) -> Result<Played<N>, Error> {
         Ok(self.watch(network, Config { workers, transport }, || Silent)?.0)
     }
@@ -154,22 +152,21 @@ impl<'a> Script<'a> {
         let endpoint = Actor { script: self, probe: std::marker::PhantomData::<fn() -> B> };
         let harness = Harness { network, endpoint, hosts };
         let count = hosts + network.devices();
-        let finished = execute(&harness, count, config, || Worker::new(probe()))?;
-        let signals = finished.workers.iter().map(|worker| worker.signals).sum();
-        let (logs, interfaces, devices) = (Vec::new(), Vec::new(), Vec::new());
-        let mut played = Played { logs, interfaces, devices, signals };
-        for process in finished.parts.into_iter().flatten() {
-            match process {
-                Process::Host(mut actor, nic) => {
-                    actor.log.left.sort_unstable();
-                    played.logs.push(actor.log);
-                    played.interfaces.push(nic.interface);
-                }
-                Process::Device(device, _) => played.devices.push(device),
-                Process::Idle => {}
-            }
+        let worker =
+            || Worker::new(Stage { probe: probe(), hosts: Vec::new(), devices: Vec::new() });
+        let (mut signals, mut probes) = (0, Vec::new());
+        let (mut hosts, mut devices) = (Vec::new(), Vec::new());
+        for worker in execute(&harness, count, config, worker)?.workers {
+            signals += worker.signals;
+            probes.push(worker.own.probe);
+            hosts.extend(worker.own.hosts);
+            devices.extend(worker.own.devices);
         }
-        Ok((played, finished.workers.into_iter().map(|worker| worker.own).collect()))
+        hosts.sort_by_key(|(host, ..)| *host);
+        devices.sort_by_key(|(device, _)| *device);
+        let (logs, interfaces) = hosts.into_iter().map(|(_, log, left)| (log, left)).unzip();
+        let devices = devices.into_iter().map(|(_, device)| device).collect();
+        Ok((Played { logs, interfaces, devices, signals }, probes))
     }
 }
 
@@ -177,6 +174,13 @@ impl<'a> Script<'a> {
 struct Actor<'s, 'a, B> {
     script: &'s Script<'a>,
     probe: std::marker::PhantomData<fn() -> B>,
+}
+
+/// The state of a worker: its probe, and the hosts and devices of a run that is over.
+struct Stage<N: Network, B> {
+    probe: B,
+    hosts: Vec<(HostId, Log, N::Interface)>,
+    devices: Vec<(DeviceId, N::Device)>,
 }
 
 /// The part of one host.
@@ -252,7 +256,7 @@ impl Part {
 impl<N: Network, B: Probe<(Time, DeviceId, Record<N::Detail>)>> Endpoint<N> for Actor<'_, '_, B> {
     type Host = Part;
     type Payload = Announced;
-    type Worker = B;
+    type Worker = Stage<N, B>;
 
     const LISTENS: bool = B::LISTENS;
     const WANTS_LEFT: bool = true;
@@ -314,7 +318,22 @@ impl<N: Network, B: Probe<(Time, DeviceId, Record<N::Detail>)>> Endpoint<N> for 
         part.log.left.push((at, id.0 as u32));
     }
 
-    fn record(probe: &mut B, device: DeviceId, at: Time, record: Record<N::Detail>) {
-        probe.record((at, device, record));
+    fn record(stage: &mut Stage<N, B>, device: DeviceId, at: Time, record: Record<N::Detail>) {
+        stage.probe.record((at, device, record));
+    }
+
+    fn harvest(
+        &self,
+        host: HostId,
+        mut part: Part,
+        nic: Nic<N, Announced>,
+        stage: &mut Stage<N, B>,
+    ) {
+        part.log.left.sort_unstable();
+        stage.hosts.push((host, part.log, nic.interface));
+    }
+
+    fn harvest_device(&self, device: DeviceId, state: N::Device, stage: &mut Stage<N, B>) {
+        stage.devices.push((device, state));
     }
 }

@@ -3,7 +3,7 @@
 //! 113.6 (one switch, seed 000 section 5.4: 101 and 24/64 of 33.6). Times in the cases are in
 //! picoseconds where the network takes part.
 
-use host::{Error, Rendezvous, Settings, Transport, simulate_over};
+use host::{Error, Rendezvous, Settings, TransportKind, simulate_over};
 use infiniband::{Fabric, Hiccups, Infiniband, preset};
 use kernel::Silent;
 use loggops::Parameters;
@@ -45,12 +45,12 @@ fn check(text: &str, hosts: &[u32], settings: &Settings, expected: &[u64]) {
         let run = simulate_over(&network, Some(hosts), &image(text), &settings, || Silent);
         run.expect("it runs").0
     };
-    let outcome = run(1, Transport::Shared);
+    let outcome = run(1, TransportKind::Shared);
     assert_eq!(outcome.deadlock, None);
     let finish: Vec<u64> = outcome.ranks.iter().map(|rank| rank.finish.ps()).collect();
     assert_eq!(finish, expected);
     for threads in [1, 2, 7] {
-        assert_eq!(outcome, run(threads, Transport::Serialised));
+        assert_eq!(outcome, run(threads, TransportKind::Serialised));
     }
 }
 

@@ -1,7 +1,8 @@
 //! `simulate` against the literal default rules, on any number of threads and either transport.
 
 use host::{
-    Error, Noise, Outcome, PendingOp, Record, Rendezvous, SendDone, Settings, Transport, simulate,
+    Error, Noise, Outcome, PendingOp, Record, Rendezvous, SendDone, Settings, TransportKind,
+    simulate,
 };
 use kernel::{Probe, Random, Silent};
 use loggops::{Costs, Inject, Parameters};
@@ -45,7 +46,7 @@ fn run_everyhow(
     settings: &Settings,
 ) -> std::result::Result<std::result::Result<Outcome, Error>, String> {
     let first = run(program, settings);
-    let (shared, serialised) = (Transport::Shared, Transport::Serialised);
+    let (shared, serialised) = (TransportKind::Shared, TransportKind::Serialised);
     for (threads, transport) in [(1, serialised), (2, shared), (3, serialised), (7, shared)] {
         let other = run(program, &Settings { threads, transport, ..settings.clone() });
         if first != other {

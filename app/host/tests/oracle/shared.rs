@@ -1,7 +1,8 @@
 //! Several ranks on a host, against runs in which every rank has one of its own.
 
 use host::{
-    Error, Outcome, RankTotals, Record, Rendezvous, Settings, Transport, simulate, simulate_over,
+    Error, Outcome, RankTotals, Record, Rendezvous, Settings, TransportKind, simulate,
+    simulate_over,
 };
 use infiniband::{Fabric, Infiniband, preset};
 use kernel::{Probe, Silent};
@@ -126,9 +127,9 @@ fn threads_over_a_tree() {
             let settings = Settings { threads, transport, rendezvous, ..Settings::default() };
             over(&network, &hosts, &program, &settings)
         };
-        let expected = run(1, Transport::Shared);
+        let expected = run(1, TransportKind::Shared);
         for threads in [2, 3, 7] {
-            for transport in [Transport::Shared, Transport::Serialised] {
+            for transport in [TransportKind::Shared, TransportKind::Serialised] {
                 assert_eq!(run(threads, transport), expected, "{name} {size} {threads}");
             }
         }
@@ -186,7 +187,7 @@ proptest! {
         let hosts: Vec<u32> = (0..program.ranks()).map(|rank| rank % 3).collect();
         let network = star();
         let first = over(&network, &hosts, &program, &settings);
-        let (shared, serialised) = (Transport::Shared, Transport::Serialised);
+        let (shared, serialised) = (TransportKind::Shared, TransportKind::Serialised);
         for (threads, transport) in [(1, serialised), (2, shared), (7, serialised)] {
             let other = Settings { threads, transport, ..settings.clone() };
             let other = over(&network, &hosts, &program, &other);

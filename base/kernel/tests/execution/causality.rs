@@ -1,6 +1,6 @@
 //! Models that break their promises: each is an error that names the culprit, never a wrong order.
 
-use kernel::{Config, Error, Event, Model, Next, Outbox, Transport, Wire, execute};
+use kernel::{Config, Error, Event, Model, Next, Outbox, TransportKind, Wire, execute};
 use units::Time;
 
 /// A message that is one of three kinds.
@@ -171,7 +171,7 @@ fn a_false_lookahead_across_workers() {
         let sends = [late].into_iter().chain(wakes.clone()).collect();
         let script = Script { lookahead: 100, across: Some(200), sends };
         for workers in [2, 3, 6] {
-            let config = Config { workers, transport: Transport::Shared };
+            let config = Config { workers, transport: TransportKind::Shared };
             let error = execute(&script, PROCESSES, config, || ()).map(|_| ());
             let Err(Error::Causality { sender, time, earliest }) = error else {
                 panic!("{workers} workers, {kind:?}: {error:?}");
@@ -180,7 +180,7 @@ fn a_false_lookahead_across_workers() {
             assert!(earliest > time && earliest <= Time::from_ps(200), "{earliest}");
         }
         // One worker keeps no lookahead across workers, and its windows allow the message.
-        let config = Config { workers: 1, transport: Transport::Shared };
+        let config = Config { workers: 1, transport: TransportKind::Shared };
         assert!(execute(&script, PROCESSES, config, || ()).is_ok());
     }
 }
@@ -190,7 +190,7 @@ fn a_false_lookahead_across_workers() {
 fn urgent_across_workers() {
     let send = Send { sender: 1, at: 0, to: 5, time: 300, kind: Kind::Urgent };
     let script = Script { lookahead: 100, across: Some(100), sends: vec![send] };
-    let config = Config { workers: 2, transport: Transport::Shared };
+    let config = Config { workers: 2, transport: TransportKind::Shared };
     let error = execute(&script, PROCESSES, config, || ()).map(|_| ());
     assert!(matches!(error, Err(Error::Urgent { .. })), "{error:?}");
 }

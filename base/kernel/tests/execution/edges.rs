@@ -1,6 +1,6 @@
 //! The ends of the range of time, errors of models, and the numbers of windows.
 
-use kernel::{Config, Error, Event, Finished, Model, Next, Outbox, Transport, Wire, execute};
+use kernel::{Config, Error, Event, Finished, Model, Next, Outbox, TransportKind, Wire, execute};
 use units::Time;
 
 /// A message without content.
@@ -25,10 +25,17 @@ struct Chain {
     fails: Option<u32>,
 }
 
+/// Set once a process has failed; and the times at which each process was reached.
+#[derive(Debug, Default)]
+struct Harvest {
+    failed: bool,
+    times: Vec<(u32, Vec<u64>)>,
+}
+
 impl Model for Chain {
     type Process = Vec<u64>;
     type Message = Ping;
-    type Worker = bool;
+    type Worker = Harvest;
 
     fn process(&self, _: u32) -> Vec<u64> {
         Vec::new()
@@ -44,7 +51,7 @@ impl Model for Chain {
         times: &mut Vec<u64>,
         until: Time,
         inbox: &[Event<Ping>],
-        failed: &mut bool,
+        harvest: &mut Harvest,
         out: &mut Outbox<Ping>,
     ) -> Next {
         let now = match inbox {
@@ -54,7 +61,7 @@ impl Model for Chain {
         };
         assert!(now < until);
         times.push(now.ps());
-        *failed |= self.fails == Some(id);
+        harvest.failed |= self.fails == Some(id);
         if id + 1 < self.processes {
             let time = now.saturating_add(Time::from_ps(self.delay));
             let (source, destination) = (id, id + 1);
@@ -63,18 +70,23 @@ impl Model for Chain {
         Next::NEVER
     }
 
-    fn end(&self, failed: &bool) -> Time {
-        if *failed { Time::ZERO } else { Time::MAX }
+    fn harvest(&self, id: u32, times: Vec<u64>, harvest: &mut Harvest) {
+        harvest.times.push((id, times));
+    }
+
+    fn end(&self, harvest: &Harvest) -> Time {
+        if harvest.failed { Time::ZERO } else { Time::MAX }
     }
 }
 
-fn run(chain: &Chain, workers: usize) -> Result<Finished<Chain>, Error> {
-    let config = Config { workers, transport: Transport::Shared };
-    execute(chain, chain.processes, config, || false)
+fn run(chain: &Chain, workers: usize) -> Result<Finished<Harvest>, Error> {
+    let config = Config { workers, transport: TransportKind::Shared };
+    execute(chain, chain.processes, config, Harvest::default)
 }
 
-fn times(finished: Finished<Chain>) -> Vec<u64> {
-    finished.parts.into_iter().flatten().flatten().collect()
+fn times(finished: Finished<Harvest>) -> Vec<u64> {
+    let times = finished.workers.into_iter().map(|harvest| harvest.times).collect();
+    crate::by_number(times).concat()
 }
 
 /// A window starts at the next event, however far away: one for the start, one per message.
@@ -142,7 +154,7 @@ fn overflow_of_a_clock() {
         }
     }
     for workers in [1, 3] {
-        let config = Config { workers, transport: Transport::Serialised };
+        let config = Config { workers, transport: TransportKind::Serialised };
         let overflow = execute(&Late, 3, config, || ()).expect_err("it says so");
         assert_eq!(overflow, Error::Overflow { at: Time::from_ps(70) });
     }
@@ -155,7 +167,7 @@ fn a_failed_worker_ends_the_run() {
         let chain = Chain { processes: 9, lookahead: 5, delay: 5, fails: Some(3) };
         let finished = run(&chain, workers).expect("no overflow");
         assert_eq!(finished.last.ps(), 15);
-        assert_eq!(finished.workers.iter().filter(|failed| **failed).count(), 1);
+        assert_eq!(finished.workers.iter().filter(|harvest| harvest.failed).count(), 1);
         assert_eq!(times(finished), [0, 5, 10, 15]);
     }
 }
@@ -165,8 +177,41 @@ fn nobody_and_more_workers_than_processes() {
     let none = Chain { processes: 0, lookahead: 5, delay: 5, fails: None };
     for workers in [0, 1, 3] {
         let finished = run(&none, workers).expect("no overflow");
-        assert_eq!((finished.windows, finished.parts.len()), (0, 0));
+        assert_eq!((finished.windows, times(finished).len()), (0, 0));
         let two = Chain { processes: 2, ..none };
         assert_eq!(times(run(&two, workers).expect("no overflow")), [0, 5]);
+    }
+}
+
+/// A worker that panics takes the others with it: nobody waits for it for ever.
+#[test]
+fn a_panic_ends_the_run() {
+    #[derive(Debug)]
+    struct Panics;
+    impl Model for Panics {
+        type Process = ();
+        type Message = Ping;
+        type Worker = ();
+        fn process(&self, _: u32) {}
+        fn lookahead(&self) -> Time {
+            Time::from_ps(10)
+        }
+        fn run(
+            &self,
+            id: u32,
+            (): &mut (),
+            until: Time,
+            _: &[Event<Ping>],
+            (): &mut (),
+            _: &mut Outbox<Ping>,
+        ) -> Next {
+            assert!(id != 2 || until < Time::from_ps(70), "on purpose");
+            Next { time: until, urgent: false }
+        }
+    }
+    for workers in [1, 3] {
+        let config = Config { workers, transport: TransportKind::Shared };
+        let run = std::panic::catch_unwind(|| execute(&Panics, 3, config, || ()));
+        assert!(run.is_err(), "{workers}");
     }
 }

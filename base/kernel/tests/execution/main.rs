@@ -6,21 +6,29 @@ mod edges;
 mod oracle;
 mod order;
 mod passive;
+mod pipes;
 mod toy;
 
-use kernel::{Config, Transport, execute};
+use kernel::{Config, TransportKind, execute};
 use toy::{Kind, Seen, Toy, WAKE};
 
-const CONFIGS: [(usize, Transport); 8] = [
-    (1, Transport::Shared),
-    (2, Transport::Shared),
-    (3, Transport::Shared),
-    (7, Transport::Shared),
-    (1, Transport::Serialised),
-    (2, Transport::Serialised),
-    (3, Transport::Serialised),
-    (7, Transport::Serialised),
+const CONFIGS: [(usize, TransportKind); 8] = [
+    (1, TransportKind::Shared),
+    (2, TransportKind::Shared),
+    (3, TransportKind::Shared),
+    (7, TransportKind::Shared),
+    (1, TransportKind::Serialised),
+    (2, TransportKind::Serialised),
+    (3, TransportKind::Serialised),
+    (7, TransportKind::Serialised),
 ];
+
+/// Returns the results of all processes in the order of their numbers.
+fn by_number<R>(workers: Vec<Vec<(u32, R)>>) -> Vec<R> {
+    let mut all: Vec<_> = workers.into_iter().flatten().collect();
+    all.sort_by_key(|result| result.0);
+    all.into_iter().map(|result| result.1).collect()
+}
 
 /// Runs the model in all ways, compares, and returns the logs and the number of windows and of
 /// instants among them, if it is the same for all.
@@ -29,9 +37,8 @@ fn check(toy: &Toy) -> (Vec<Vec<Seen>>, (u64, u64)) {
     let mut counts = None;
     for (workers, transport) in CONFIGS {
         let config = Config { workers, transport };
-        let finished = execute(toy, toy.processes, config, || ()).expect("no overflow");
-        let states = finished.parts.into_iter().flatten();
-        let logs: Vec<Vec<Seen>> = states.map(|state| state.log).collect();
+        let finished = execute(toy, toy.processes, config, Vec::new).expect("no overflow");
+        let logs = by_number(finished.workers);
         let what = (toy.processes, toy.lookahead, toy.seed, config);
         assert_eq!(logs.len(), expected.len(), "{what:?}");
         for (id, (log, expected)) in logs.iter().zip(&expected).enumerate() {

@@ -1,4 +1,4 @@
-//! The same model on a plain heap: one event after the other, in the order (time, round, source,
+//! The toy model on a plain heap: one event after the other, in the order (time, round, source,
 //! sequence). A message that takes effect at the instant of its cause belongs to the next round.
 
 use std::cmp::Reverse;
@@ -9,7 +9,7 @@ use crate::toy::{Effect, Seen, State, Token, Toy, WAKE};
 /// (time, round, whether an alarm ends, source, sequence, token, destination)
 type Entry = (u64, u32, bool, u32, u32, Token, u32);
 
-/// What each process sees.
+/// Returns the events that each process sees.
 pub fn logs(toy: &Toy) -> Vec<Vec<Seen>> {
     let mut states: Vec<State> = (0..toy.processes).map(|_| State::default()).collect();
     let mut heap = BinaryHeap::new();

@@ -1,12 +1,14 @@
-//! What processes have in common.
+//! Access to what processes have in common, in one order.
 
 use std::sync::Mutex;
 
-use kernel::{Config, Event, Model, Next, Outbox, Transport, Wire, execute, wait_for_those_before};
+use kernel::{
+    Config, Event, Model, Next, Outbox, TransportKind, Wire, execute, wait_for_those_before,
+};
 use units::Time;
 
 #[derive(Clone, Copy)]
-struct Nothing;
+pub struct Nothing;
 
 impl Wire for Nothing {
     fn encode(&self, _: &mut Vec<u8>) {}
@@ -19,7 +21,7 @@ const TIMES: u64 = 40;
 
 /// Processes that note, now and again, that they run.
 #[derive(Default)]
-struct Notes(Mutex<Vec<(Time, u32)>>);
+pub struct Notes(pub Mutex<Vec<(Time, u32)>>);
 
 impl Model for Notes {
     type Process = u64;
@@ -60,7 +62,7 @@ impl Model for Notes {
 fn those_before_run_before() {
     let notes = |workers| {
         let model = Notes::default();
-        let config = Config { workers, transport: Transport::Shared };
+        let config = Config { workers, transport: TransportKind::Shared };
         execute(&model, 13, config, || ()).expect("no overflow");
         model.0.into_inner().unwrap()
     };

@@ -44,10 +44,14 @@ struct Heard {
 impl Model for Whisper {
     type Process = Heard;
     type Message = Word;
-    type Worker = ();
+    type Worker = Vec<(u32, Heard)>;
 
     fn process(&self, _: u32) -> Heard {
         Heard::default()
+    }
+
+    fn harvest(&self, id: u32, heard: Heard, all: &mut Self::Worker) {
+        all.push((id, heard));
     }
 
     fn lookahead(&self) -> Time {
@@ -64,7 +68,7 @@ impl Model for Whisper {
         heard: &mut Heard,
         until: Time,
         inbox: &[Event<Word>],
-        (): &mut (),
+        _: &mut Self::Worker,
         out: &mut Outbox<Word>,
     ) -> Next {
         heard.runs += 1;
@@ -104,9 +108,9 @@ fn passive_messages_wake_nobody() {
     for processes in [6, 5] {
         for (workers, transport) in crate::CONFIGS {
             let model = Whisper { processes, rounds: 8 };
-            let finished = execute(&model, processes, Config { workers, transport }, || ());
-            let parts = finished.expect("no overflow").parts;
-            for (id, heard) in parts.into_iter().flatten().enumerate().skip(1) {
+            let finished = execute(&model, processes, Config { workers, transport }, Vec::new);
+            let all = crate::by_number(finished.expect("no overflow").workers);
+            for (id, heard) in all.into_iter().enumerate().skip(1) {
                 let expected: Vec<Time> = (1..=8).map(|round| Time::from_ps(round * 10)).collect();
                 let last = id as u32 + 1 == processes;
                 let listens = id % 3 == 1;

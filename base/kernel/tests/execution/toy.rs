@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 use kernel::{Event, Model, Next, Outbox, Random, Wire};
 use units::Time;
 
-/// What a token does where it arrives.
+/// The behaviour of a token where it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// It goes on after the lookahead or later.
@@ -24,7 +24,7 @@ pub enum Kind {
 pub struct Token {
     pub kind: Kind,
     pub name: u32,
-    /// How often it still moves.
+    /// The number of moves that it still makes.
     pub hops: u32,
 }
 
@@ -61,7 +61,7 @@ pub struct Seen {
 /// The sequence number by which the end of an alarm goes.
 pub const WAKE: u32 = u32::MAX;
 
-/// What follows an event.
+/// A consequence of an event.
 pub enum Effect {
     Send { to: u32, delay: u64, token: Token },
     Wake { delay: u64, token: Token },
@@ -77,12 +77,13 @@ pub struct State {
     alarms: BinaryHeap<Reverse<(u64, Token)>>,
 }
 
+#[derive(Debug)]
 pub struct Toy {
     pub processes: u32,
     /// In picoseconds.
     pub lookahead: u64,
     pub seed: u64,
-    /// How often each of the first tokens moves.
+    /// The number of moves of each of the first tokens.
     pub hops: u32,
     /// All tokens are plain, and between the lower and the upper half of the numbers they take
     /// three lookaheads or more.
@@ -95,13 +96,13 @@ impl Toy {
         Random::new(self.seed, 1).number(id, state.digest ^ state.draws)
     }
 
-    /// What a process does at the start.
+    /// Returns the effects of the start of a process.
     pub fn start(&self, id: u32, state: &mut State) -> Vec<Effect> {
         let token = Token { kind: Kind::Plain, name: id, hops: self.hops };
         vec![self.forward(id, state, token, true)]
     }
 
-    /// What a process does when a token arrives, or an alarm ends.
+    /// Returns the effects of a token that arrives, or of an alarm that ends.
     pub fn react(&self, id: u32, state: &mut State, seen: Seen) -> Vec<Effect> {
         state.log.push(seen);
         let Seen { time, source, sequence, token } = seen;
@@ -125,7 +126,7 @@ impl Toy {
         effects
     }
 
-    /// What a token takes at least.
+    /// Returns the least time that a token takes.
     fn least(&self, from: u32, to: u32) -> u64 {
         let is_low = |id| id < self.processes / 2;
         if self.halves && is_low(from) != is_low(to) { 3 * self.lookahead } else { self.lookahead }
@@ -169,10 +170,14 @@ fn apply(id: u32, state: &mut State, now: u64, effects: Vec<Effect>, out: &mut O
 impl Model for Toy {
     type Process = State;
     type Message = Token;
-    type Worker = ();
+    type Worker = Vec<(u32, Vec<Seen>)>;
 
     fn process(&self, _: u32) -> State {
         State::default()
+    }
+
+    fn harvest(&self, id: u32, state: State, logs: &mut Self::Worker) {
+        logs.push((id, state.log));
     }
 
     fn lookahead(&self) -> Time {
@@ -204,7 +209,7 @@ impl Model for Toy {
         state: &mut State,
         until: Time,
         inbox: &[Event<Token>],
-        (): &mut (),
+        _: &mut Self::Worker,
         out: &mut Outbox<Token>,
     ) -> Next {
         if !state.started {

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test uses its part")]
 
 use infiniband::{Fabric, Hca, Hiccups, Infiniband, Parameters, Record, Switch, preset};
-use kernel::{Config, Probe, Transport};
+use kernel::{Config, Probe, TransportKind};
 use network::{Script, Transfer};
 use topology::{Routes, Topology};
 use units::{DeviceId, HostId, Time};
@@ -100,7 +100,7 @@ pub fn watch(
         transfers.push((ps(at), transfer));
         numbers[source as usize].push(sequence);
     }
-    let config = Config { workers: 1, transport: Transport::Shared };
+    let config = Config { workers: 1, transport: TransportKind::Shared };
     let script = Script::of(hosts, &transfers);
     let (played, records) = script.watch(&network, config, Records::default).expect("no overflow");
     assert_eq!(played.interfaces.iter().map(Hca::unsent).sum::<u64>(), 0, "unsent messages");

@@ -1,7 +1,7 @@
 //! The costs of messages at their hosts and the protocol: the tables `[loggops]`, `[protocol]` and
 //! `[noise]`, and what else a simulation is told.
 
-use host::{Rendezvous, SendDone, Settings, Transport};
+use host::{Rendezvous, SendDone, Settings, TransportKind};
 use loggops::{Costs, Inject, Parameters};
 use units::{Bytes, Time, TimePerByte};
 
@@ -29,8 +29,8 @@ pub(crate) fn settings(configuration: &Configuration) -> Result<Settings, Vec<Di
         time_unit: configuration.value(keys::workload::TIME_UNIT).unwrap_or(default.time_unit),
         threads: configuration.value(keys::run::THREADS).map_or(1, |count| count as usize),
         transport: match configuration.word(keys::run::TRANSPORT) {
-            "serialised" => Transport::Serialised,
-            _ => Transport::Shared,
+            "serialised" => TransportKind::Serialised,
+            _ => TransportKind::Shared,
         },
         seed: configuration.value(keys::run::SEED).unwrap_or(default.seed),
         progress: None,
