@@ -84,13 +84,19 @@ struct MoreClocks {
     nics: Vec<[Clock; 2]>,
 }
 
+impl MoreClocks {
+    #[cold]
+    fn new(shape: Shape) -> Self {
+        let cpus = vec![Clock::default(); usize::from(shape.cpus) - 1];
+        let nics = vec![[Clock::default(); 2]; usize::from(shape.nics) - 1];
+        Self { cpus, nics, ..Self::default() }
+    }
+}
+
 impl Clocks {
+    #[inline(always)]
     pub fn new(shape: Shape) -> Self {
-        let (cpus, nics) = (shape.cpus as usize - 1, shape.nics as usize - 1);
-        let more = (cpus + nics > 0).then(|| {
-            let (cpus, nics) = (vec![Clock::default(); cpus], vec![[Clock::default(); 2]; nics]);
-            Box::new(MoreClocks { cpus, nics, ..MoreClocks::default() })
-        });
+        let more = if shape.several() { Some(Box::new(MoreClocks::new(shape))) } else { None };
         Self { more, ..Self::default() }
     }
 

@@ -27,6 +27,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
     const LISTENS: bool = B::LISTENS;
     const WANTS_LEFT: bool = N::TELLS_LEFT;
 
+    #[inline(always)]
     fn host(&self, host: HostId) -> Ranks<S> {
         let engine = &self.engine;
         match engine.ranks_of(host) {
@@ -124,10 +125,12 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
         state: &mut Ranks<S>,
         site: &mut Site<'_, N, Self>,
         delivery: Delivery<Message>,
-    ) {
+    ) -> Time {
+        let at = delivery.at;
         if let Some(event) = arrival(&self.engine, site.host, delivery) {
             self.hear(state, site, &event);
         }
+        at
     }
 
     fn left(&self, state: &mut Ranks<S>, site: &mut Site<'_, N, Self>, at: Time, id: MessageId) {

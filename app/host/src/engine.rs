@@ -157,6 +157,7 @@ impl<S: Source, N: Network> Engine<'_, S, N> {
     }
 
     /// The state of a rank at the start.
+    #[inline(always)]
     pub fn new_rank(&self, id: u32) -> Rank<S::State> {
         Rank::new(self.source.state(id), Clocks::new(self.shape))
     }

@@ -135,6 +135,7 @@ pub struct Unreleased {
 }
 
 impl<S> Rank<S> {
+    #[inline(always)]
     pub fn new(source: S, clocks: Clocks) -> Self {
         Self {
             source,

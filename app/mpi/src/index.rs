@@ -17,9 +17,9 @@ type Fields = u8;
 
 const CLASSES: usize = 4;
 
-/// Class, view, and the compared fields; a source or a tag that is not compared is 0. The context
-/// is always compared.
-type Key = (Fields, Fields, u32, Tag);
+/// Context and tag, and source, class and view, packed because a hash takes time for each part. A
+/// source or a tag that is not compared is 0; the context is always compared.
+type Key = (u64, u64);
 
 #[derive(Debug)]
 struct Slot<V> {
@@ -50,8 +50,10 @@ const fn fields(source: u32, tag: Tag) -> Fields {
 
 const fn key(class: Fields, view: Fields, source: u32, tag: Tag) -> Key {
     let source = if view & 1 == 0 { 0 } else { source };
-    let tag = if view & 2 == 0 { Tag { tag: 0, ..tag } } else { tag };
-    (class, view, source, tag)
+    let Tag { context, tag } = tag;
+    let tag = if view & 2 == 0 { 0 } else { tag };
+    let place = class as u64 * CLASSES as u64 + view as u64;
+    ((context as u64) << 32 | tag as u64, (source as u64) << 32 | place)
 }
 
 impl<V> Default for Index<V> {

@@ -271,8 +271,9 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Endpoint<N> for Traffic<'_, N, B> {
         host: &mut Host,
         site: &mut Site<'_, N, Self>,
         delivery: network::Delivery<Note>,
-    ) {
+    ) -> Time {
         self.arrived(host, site, delivery.at, delivery.source, delivery.id.0);
+        Time::MAX
     }
 
     fn signalled(&self, host: &mut Host) {

@@ -101,13 +101,15 @@ pub trait Endpoint<N: Network>: Sync + Sized {
         (HostId(event.source), MessageId(event.sequence.into()))
     }
 
-    /// Takes a transfer that the network delivers, now or later.
+    /// Takes a transfer that the network delivers, now or later. Returns the time at which the
+    /// endpoint has to work because of it, as a rule that of the delivery; [`Time::MAX`] if nothing
+    /// is left to do.
     fn delivered(
         &self,
         state: &mut Self::Host,
         site: &mut Site<'_, N, Self>,
         delivery: Delivery<Self::Payload>,
-    );
+    ) -> Time;
 
     /// Learns when a transfer of this host has left it, or will have left it at a time that may lie
     /// ahead. Called once for each transfer, before its delivery at the receiver is due.

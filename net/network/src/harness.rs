@@ -11,6 +11,7 @@ use std::slice::Iter;
 use kernel::{Event, Model, Next, Outbox};
 use units::{DeviceId, HostId, MessageId, Time};
 
+use crate::nic::Due;
 use crate::{Delivery, Endpoint, Mail, Network, Nic, Outlet, Record, Site, Worked};
 
 /// A network and the endpoint at its hosts.
@@ -128,6 +129,7 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
     type Message = Mail<E::Payload, N::Signal>;
     type Worker = Worker<E::Worker>;
 
+    #[inline(always)]
     fn process(&self, id: u32) -> Self::Process {
         let device = DeviceId(id);
         match device.host(self.hosts) {
@@ -174,26 +176,11 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
         worker: &mut Self::Worker,
         out: &mut Outbox<Self::Message>,
     ) -> Next {
-        if let Process::Idle = process {
-            if inbox.is_empty() {
-                return Next::NEVER;
-            }
-            *process = self.host(HostId(id));
-        }
         let Worker { own: worker, signals, told } = worker;
-        match process {
-            Process::Host(state, nic) => {
-                let (network, host) = (self.network, HostId(id));
-                let site = Site { worker, network, out, host, nic };
-                let window = Windowed { until, inbox, told, signals };
-                if N::DIRECT {
-                    return E::run_direct(self, state, site, window);
-                }
-                self.run_host(state, site, window)
-            }
-            Process::Idle => Next::NEVER,
+        let (state, nic) = match process {
+            Process::Host(state, nic) => (state, nic),
             // Such networks have none: so the compiler need not keep what follows.
-            Process::Device(..) if N::DIRECT => Next::NEVER,
+            Process::Device(..) if N::DIRECT => return Next::NEVER,
             Process::Device(device, sent) => {
                 *signals += inbox.len() as u64;
                 let heard = inbox.iter().filter_map(|event| match event.message {
@@ -203,9 +190,22 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
                 let mut gate: Gate<'_, N, E> =
                     Gate { device: DeviceId(id), signals: sent, told, out, worker };
                 let time = self.network.run_device(device, until, heard, &mut gate);
-                Next { time, urgent: false }
+                return Next { time, urgent: false };
             }
+            Process::Idle if inbox.is_empty() => return Next::NEVER,
+            Process::Idle => {
+                *process = self.host(HostId(id));
+                let Process::Host(state, nic) = process else { return Next::NEVER };
+                (state, nic)
+            }
+        };
+        let (network, host) = (self.network, HostId(id));
+        let site = Site { worker, network, out, host, nic };
+        let window = Windowed { until, inbox, told, signals };
+        if N::DIRECT {
+            return E::run_direct(self, state, site, window);
         }
+        self.run_host(state, site, window)
     }
 
     fn on_passive(&self, process: &mut Self::Process, event: &Event<Self::Message>) {
@@ -245,6 +245,7 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
 }
 
 impl<N: Network, E: Endpoint<N>> Harness<'_, N, E> {
+    #[inline(always)]
     fn host(&self, host: HostId) -> Process<N, E> {
         Process::Host(self.endpoint.host(host), Nic::new(self.network, host))
     }
@@ -366,14 +367,20 @@ impl<N: Network, E: Endpoint<N>> HostRun<'_, '_, N, E> {
                 }
             }
         }
-        while let Some((transfer, id)) = self.site.nic.take_posted(network, now) {
-            self.act(|interface, gate| {
-                network.inject(interface, now, transfer, id, gate);
-            });
-        }
-        if network.next(&self.site.nic.interface) <= now {
-            let after = now.saturating_add(Time::from_ps(1));
-            self.act(|interface, gate| network.run(interface, after, gate));
+        loop {
+            match self.site.nic.next(network) {
+                (at, Due::Injection) if at <= now => {
+                    let Some((transfer, id)) = self.site.nic.take_posted() else { return };
+                    self.act(|interface, gate| {
+                        network.inject(interface, now, transfer, id, gate);
+                    });
+                }
+                (at, Due::Interface) if at <= now => {
+                    let after = now.saturating_add(Time::from_ps(1));
+                    return self.act(|interface, gate| network.run(interface, after, gate));
+                }
+                _ => return,
+            }
         }
     }
 
@@ -391,10 +398,10 @@ impl<N: Network, E: Endpoint<N>> HostRun<'_, '_, N, E> {
             self.harness.endpoint.left(self.state, &mut self.site, at, id);
         }
         while let Some((at, source, id)) = self.told.deliveries.pop() {
-            let announced = self.site.nic.announced((source, id));
-            self.due = self.due.min(at);
+            let announced = if E::ANNOUNCES { self.site.nic.announced((source, id)) } else { None };
             let delivery = Delivery { at, source, id, announced };
-            self.harness.endpoint.delivered(self.state, &mut self.site, delivery);
+            let due = self.harness.endpoint.delivered(self.state, &mut self.site, delivery);
+            self.due = self.due.min(due);
         }
     }
 }

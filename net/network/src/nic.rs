@@ -94,17 +94,11 @@ impl<N: Network, P: Wire> Nic<N, P> {
         }
     }
 
-    /// Takes out the first posted transfer, if it enters at `now` or before and nothing comes
-    /// first.
+    /// Takes out the first posted transfer.
     #[inline]
-    pub(crate) fn take_posted(&mut self, network: &N, now: Time) -> Option<(Transfer, MessageId)> {
-        match self.next(network) {
-            (at, Due::Injection) if at <= now => {
-                let posted = self.queues.as_mut()?.posted.pop_front()?;
-                Some((posted.transfer, posted.id))
-            }
-            _ => None,
-        }
+    pub(crate) fn take_posted(&mut self) -> Option<(Transfer, MessageId)> {
+        let posted = self.queues.as_mut()?.posted.pop_front()?;
+        Some((posted.transfer, posted.id))
     }
 
     /// Keeps what is announced about a transfer that enters, or has entered, at a time.

@@ -306,12 +306,13 @@ impl<N: Network, B: Probe<(Time, DeviceId, Record<N::Detail>)>> Endpoint<N> for 
         part: &mut Part,
         site: &mut Site<'_, N, Self>,
         delivery: Delivery<Announced>,
-    ) {
+    ) -> Time {
         let Delivery { at, source, id, announced } = delivery;
         let Some((_, announced)) = announced else {
             panic!("transfer {id} of host {source} is delivered to {} but not for it", site.host);
         };
         part.arriving.push((at, announced.injection(id.0 as u32)));
+        at
     }
 
     fn left(&self, part: &mut Part, _: &mut Site<'_, N, Self>, at: Time, id: MessageId) {
