@@ -2,7 +2,7 @@
 # compiler and make.
 
 .PHONY: help setup setup-mpi recorder build dist install uninstall demo announce test validate \
-	corpus lint lint-light bench bench-gate bench-record fuzz book clean
+	miri corpus lint lint-light bench bench-gate bench-record fuzz book clean
 .DEFAULT_GOAL := help
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -10,6 +10,9 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 HEDDLE := $(TARGET)/release/heddle
 DIST := $(TARGET)/dist
 PREFIX ?= /usr/local
+# Miri interprets the tests of code that is unsafe; this is the toolchain whose Miri is known to run
+# them.
+MIRI := nightly-2026-05-01
 # Seconds per fuzz target.
 SECONDS_EACH ?= 10
 MDBOOK_VERSION := 0.5.4
@@ -25,6 +28,7 @@ help:
 	@echo "make demo         run it on six examples"
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
+	@echo "make miri         look for undefined behaviour in what ranks share (make validate does it too)"
 	@echo "make corpus       compare the results of 480 runs of every kind with those recorded"
 	@echo "make lint         formatting, clippy, documentation, licences"
 	@echo "make bench        speed, and instruction counts against those recorded; LONG=--long" \
@@ -105,6 +109,15 @@ validate: setup
 	$(TARGET)/release/heddle-mpi-libraries $(TARGET)/release
 	validation/programs/run.py $(HEDDLE)
 	validation/random/run.py $(HEDDLE)
+	@$(MAKE) --no-print-directory miri
+
+# Memory that ranks share is never freed, and some tests open files.
+miri: setup
+	@if ! command -v rustup >/dev/null; then \
+		echo "miri not run: it needs rustup to install $(MIRI) (https://rustup.rs)"; exit 0; fi; \
+	rustup toolchain install $(MIRI) --component miri --component rust-src --profile minimal && \
+	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" CARGO_TARGET_DIR=$(TARGET)/miri \
+		cargo +$(MIRI) miri test --locked -p heddle-rank-ipc --lib
 
 # Whether a change left the results of runs of every kind as they were.
 corpus: build

@@ -144,6 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "files in memory")]
     fn blocks_are_the_same_for_all_who_map_them() -> io::Result<()> {
         let first = Fold::new(file()?)?;
         let second = Fold::new(first.file.try_clone()?)?;
@@ -166,6 +167,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "files in memory")]
     fn there_are_so_many_slots_and_no_more() -> io::Result<()> {
         let fold = Fold::new(file()?)?;
         let mut slots: Vec<_> = (1..=512).map(|block| fold.slot(block * 1000)).collect();

@@ -6,7 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{FlockOperation, MemfdFlags};
+use rustix::fs::FlockOperation;
+#[cfg(not(miri))]
+use rustix::fs::MemfdFlags;
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use rustix::process::Resource;
@@ -170,6 +172,7 @@ pub enum Lost {
 
 impl Memory {
     /// Makes new memory; returns it with the file by which other processes map it.
+    #[cfg(not(miri))]
     pub fn new(ranks: u32) -> io::Result<(Self, OwnedFd)> {
         let layout = Layout::new(ranks);
         let file = rustix::fs::memfd_create("heddle", MemfdFlags::empty())?;
@@ -182,6 +185,7 @@ impl Memory {
     }
 
     /// Makes memory for ranks that are all in this process.
+    #[cfg(not(miri))]
     pub fn private(ranks: u32) -> io::Result<Self> {
         let layout = Layout { private: true, ..Layout::new(ranks) };
         let (protection, flags) =
@@ -313,6 +317,10 @@ impl Memory {
             return;
         }
         let advice = if self.layout.private { Advice::LinuxDontNeed } else { Advice::LinuxRemove };
+        if cfg!(miri) {
+            // SAFETY: as below; these pages come from the allocator.
+            return unsafe { self.at(from).write_bytes(0, (to - from) as usize) };
+        }
         // SAFETY: pages of the mapping, which by contract nobody uses. If the system keeps them,
         // nothing is lost.
         let _ = unsafe { rustix::mm::madvise(self.at(from).cast(), (to - from) as usize, advice) };
@@ -323,6 +331,32 @@ impl Memory {
         debug_assert!(place.is_multiple_of(8), "words are aligned");
         // SAFETY: by contract a block's word, in a mapping that is never unmapped.
         unsafe { &*self.at(place).cast() }
+    }
+}
+
+/// Memory for Miri, which interprets the tests to find undefined behaviour and knows neither files
+/// in memory nor mappings that processes share. It comes from the allocator and is never freed, as
+/// a mapping would be.
+#[cfg(miri)]
+impl Memory {
+    /// Makes new memory; the file has nothing to do with it.
+    pub fn new(ranks: u32) -> io::Result<(Self, OwnedFd)> {
+        Ok((Self::allocated(Layout::new(ranks)), std::fs::File::open("/dev/null")?.into()))
+    }
+
+    /// Makes memory for ranks that are all in this process.
+    pub fn private(ranks: u32) -> io::Result<Self> {
+        Ok(Self::allocated(Layout { private: true, ..Layout::new(ranks) }))
+    }
+
+    fn allocated(layout: Layout) -> Self {
+        let mapped = layout.least() + (16 << 20);
+        let page = std::alloc::Layout::from_size_align(mapped as usize, PAGE as usize);
+        // SAFETY: the size is not 0.
+        let base = unsafe { std::alloc::alloc_zeroed(page.expect("a size")) };
+        let memory = Self { base: NonNull::new(base).expect("memory"), mapped, layout };
+        memory.begin();
+        memory
     }
 }
 

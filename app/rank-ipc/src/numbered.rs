@@ -171,10 +171,11 @@ mod tests {
             all.push(number);
             all.remove(number);
         }
-        for number in 3..1000 {
+        let end = if cfg!(miri) { 100 } else { 1000 };
+        for number in 3..end {
             assert_eq!(all.push(number), number);
         }
-        assert!((3..1000).all(|number| all.get(number) == Some(&number)));
+        assert!((3..end).all(|number| all.get(number) == Some(&number)));
     }
 
     /// The oldest slots are given, whether their things are gone or not, and no more than there

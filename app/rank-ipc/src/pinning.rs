@@ -42,6 +42,7 @@ mod tests {
 
     /// It runs in a thread of its own, as other tests run beside it.
     #[test]
+    #[cfg_attr(miri, ignore = "the cores of a thread")]
     fn a_thread_is_pinned_and_released() {
         let allowed = || sched_getaffinity(None).unwrap();
         std::thread::spawn(move || {
