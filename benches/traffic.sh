@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Measures the speed of the InfiniBand model, beside the targets: benches/traffic.sh HEDDLE
 # TRAFFIC_SPEED LAYERS, the latter two being the examples of that name of heddle-traffic and
-# heddle-host. Best of three; one thread and two take turns, nine times, and their medians are
-# compared. Times inform and do not gate; those on two threads need two idle cores.
+# heddle-host. Best of three; one thread and two take turns, nine times for traffic and five for a
+# program, and their medians are compared. Times inform and do not gate; those on two threads need
+# two idle cores.
 set -euo pipefail
 heddle=$(realpath "$1")
 speed=$(realpath "$2")
@@ -30,7 +31,7 @@ wall() {
     head -1 "$scratch/$1"
 }
 
-median() { sort -g "$1" | sed -n 5p; }
+median() { sort -g "$1" | awk '{ all[NR] = $1 } END { print all[(NR + 1) / 2] }'; }
 
 at_most() { awk "BEGIN { exit !($1 <= $2) }" && echo ok || echo SLOW; }
 
@@ -51,6 +52,17 @@ done
 cmp <(tail -1 "$scratch/1") <(tail -1 "$scratch/2")
 ratio=$(awk "BEGIN { printf \"%.2f\", $(median "$scratch/one") / $(median "$scratch/two") }")
 line "one thread's wall time over two threads'" "$ratio" 1.5 "$(at_most 1.5 "$ratio")"
+program=(pattern:linear-alltoall --ranks 324 --size 64KiB --network infiniband
+    --topology xgft:children=18x18,parents=1x18 --set network.cable=100ns --format json)
+for _ in 1 2 3 4 5; do
+    for threads in 1 2; do
+        "$heddle" run "${program[@]}" --threads $threads |
+            sed -n 's/.*"simulation_seconds":\([0-9.eE+-]*\).*/\1/p' >>"$scratch/program$threads"
+    done
+done
+one=$(median "$scratch/program1")
+ratio=$(awk "BEGIN { printf \"%.2f\", $one / $(median "$scratch/program2") }")
+line "the same, a program of 324 ranks" "$ratio" 1.6 "$(at_most 1.6 "$ratio")"
 seconds=$(for _ in 1 2 3; do
     "$speed" 1 20 M9 1e-9 | sed -n 's/.* in \([0-9.]*\) s.*/\1/p'
 done | sort -n | head -1)
