@@ -48,9 +48,10 @@ int main(int argc, char **argv) {
         if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     if (!strcmp(argv[1], "send")) {
-        static char bytes[2156];
-        if (rank == 0) MPI_Send(bytes, sizeof(bytes), MPI_CHAR, 1, 0, MPI_COMM_WORLD);
-        if (rank == 1) MPI_Recv(bytes, sizeof(bytes), MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        static char data[2156];
+        int size = sizeof(data);
+        if (rank == 0) MPI_Send(data, size, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+        if (rank == 1) MPI_Recv(data, size, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     end_of_it = MPI_Wtime();
     if (rank == teller) printf("%.0f\n", (end_of_it - start) * 1e9);

@@ -41,14 +41,12 @@ pub(crate) fn settings(configuration: &Configuration) -> Result<Settings, Vec<Di
 fn send_done(configuration: &Configuration, eager_limit: u64) -> Result<SendDone, Vec<Diagnostic>> {
     const BUFFER: Setting<Bytes> = keys::protocol::SEND_BUFFER;
     if !is_left(configuration) {
-        return match stated_beside(configuration, BUFFER, keys::protocol::SEND_DONE) {
-            true => {
-                let message = "every send is done at the end of its overhead";
-                let help = "set protocol.send-done = \"left\", or leave this out".to_owned();
-                Err(vec![configuration.mistake(BUFFER, message).help(help)])
-            }
-            false => Ok(SendDone::Overhead),
-        };
+        if stated_beside(configuration, BUFFER, keys::protocol::SEND_DONE) {
+            let message = "every send is done at the end of its overhead";
+            let help = "set protocol.send-done = \"left\", or leave this out".to_owned();
+            return Err(vec![configuration.mistake(BUFFER, message).help(help)]);
+        }
+        return Ok(SendDone::Overhead);
     }
     let buffer = configuration.value(BUFFER).map_or(eager_limit, Bytes::get);
     Ok(SendDone::Left { buffer })

@@ -233,9 +233,9 @@ pub const TABLES: &[(&str, &str)] = &[
     ),
     (
         "flow",
-        "The model `flow`: what a message costs its hosts, and how it shares links. `[loggops]` and `protocol.rendezvous` \
-         do not apply to it. Pieces and factors by size are lists separated by `;`; each holds for messages larger than its \
-         size, up to the next.",
+        "The model `flow`: what a message costs its hosts, and how it shares links. `[loggops]` \
+         and `protocol.rendezvous` do not apply to it. Pieces and factors by size are lists \
+         separated by `;`; each holds for messages larger than its size, up to the next.",
     ),
     ("host", "The speed of hosts, for the model `flow`."),
     ("placement", "Which host each rank runs on, where the network has a topology."),
