@@ -28,7 +28,7 @@ help:
 	@echo "make demo         run it on six examples"
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
-	@echo "make miri         look for undefined behaviour in what ranks share (make validate does it too)"
+	@echo "make miri         undefined behaviour in what ranks share (make validate does it too)"
 	@echo "make corpus       compare the results of 480 runs of every kind with those recorded"
 	@echo "make lint         formatting, clippy, documentation, licences"
 	@echo "make bench        speed, and instruction counts against those recorded; LONG=--long" \

@@ -6,6 +6,8 @@
 //! least (time, cause, kind, posting or source, number). Posted receives and unexpected messages
 //! are lists that are searched from their heads.
 
+// Long because the rules are to be read in one place.
+
 use std::collections::BTreeMap;
 
 use host::{Rendezvous, SendDone};
@@ -111,7 +113,8 @@ struct Host {
     early: BTreeMap<(usize, u32), usize>,
     /// Ends of the overheads of sends that wait for their receives.
     since: BTreeMap<usize, u64>,
-    /// By such a send: when its last byte leaves the host, the start of what sent it, and its number.
+    /// By such a send: when its last byte leaves the host, the start of what sent it, and its
+    /// number.
     leaves: BTreeMap<usize, (u64, u64, u32)>,
     postings: u32,
     sequence: u32,

@@ -21,8 +21,8 @@ use sync::{AtomicUsize, Ordering};
 use transport::{Bounds, Lanes, Meeting, Route};
 use units::Time;
 
-/// Checks a test with as many preemptions as a lost wake-up or a set that is reused too early takes:
-/// each more multiplies the time.
+/// Checks a test with as many preemptions as a lost wake-up or a set that is reused too early
+/// takes: each more multiplies the time.
 fn every_order(test: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
