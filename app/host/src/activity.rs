@@ -177,7 +177,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let interface = &mut self.nic.interface;
         let answer = engine.network.inject(interface, entry, transfer, number, &mut Nowhere);
         let time = answer.unwrap_or(Time::MAX);
-        path = path.latency(time.saturating_sub(entry));
+        path = path.transit(time.saturating_sub(entry), &engine.network.uncontended(transfer));
         let message = Mail::Host(Message { cause: at, path, ..message });
         let source = self.id;
         self.out.send(Event { time, source, sequence, destination, message });
@@ -325,10 +325,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
     #[inline(always)]
     pub fn receive(&mut self, event: &Event<Message>, at: Time, (cpu, nic): (u8, u8)) {
         let message = &event.message;
-        let size = match message.kind {
-            Kind::Request | Kind::Clear => 0,
-            _ => message.size,
-        };
+        let size = message.bytes();
         let costs = self.costs(event.source, size);
         let arrival = (event.time, message.path);
         let charge = self.charge_receive((costs, size), arrival, at, (cpu, nic));

@@ -37,7 +37,7 @@ impl Harvest {
         }
         self.unreceived += rank.rare().map_or(0, |rare| rare.unexpected.len() as u64);
         self.numbers.push(id);
-        self.totals.push(totals(rank, end.free));
+        self.totals.push(totals(rank, &end));
         self.note_last((end, id));
     }
 
@@ -80,14 +80,16 @@ impl Harvest {
     }
 }
 
-fn totals<S>(rank: &Rank<S>, finish: Time) -> RankTotals {
-    RankTotals {
-        finish,
+fn totals<S>(rank: &Rank<S>, end: &Clock) -> RankTotals {
+    let totals = RankTotals {
+        finish: end.free,
         busy: rank.busy,
         blocked: rank.rare().map_or(Time::ZERO, |rare| rare.blocked),
         sent_messages: rank.sent_messages().into(),
         sent_bytes: rank.sent_bytes,
         received_messages: rank.received_messages.into(),
         received_bytes: rank.received_bytes,
-    }
+        ..RankTotals::default()
+    };
+    totals.with_path(&end.path)
 }

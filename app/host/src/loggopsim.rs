@@ -558,15 +558,10 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             if self.source.unfinished(&host.source, rank) {
                 stuck.add(&self.source, &host.source, rank, Some(&host.matching));
             }
-            outcome.ranks.push(RankTotals { finish, ..host.totals });
+            let totals = RankTotals { finish, ..host.totals };
+            outcome.ranks.push(totals.with_path(&end.path.scaled(tick)));
         }
-        let Path { compute, overhead, latency, bandwidth } = last.path;
-        let path = Path {
-            compute: compute.wrapping_mul(tick),
-            overhead: overhead.wrapping_mul(tick),
-            latency: latency.wrapping_mul(tick),
-            bandwidth: bandwidth.wrapping_mul(tick),
-        };
+        let path = last.path.scaled(tick);
         let free = scale(last.free).unwrap_or(Time::MAX);
         outcome.path = critical_path(ends_on, Clock { free, path });
         outcome.deadlock = stuck.describe(program.ranks(), free);

@@ -52,14 +52,24 @@ pub struct Message {
     pub path: Path,
 }
 
+impl Message {
+    /// Returns the number of bytes that travel with it.
+    pub const fn bytes(&self) -> u64 {
+        match self.kind {
+            Kind::Request | Kind::Clear | Kind::Release => 0,
+            Kind::Eager | Kind::Rendezvous | Kind::Data => self.size,
+        }
+    }
+}
+
 impl Wire for Message {
     fn encode(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&[self.kind as u8, self.cpu, self.nic, self.slot]);
         bytes.extend_from_slice(&{ self.send }.to_le_bytes());
         bytes.extend_from_slice(&{ self.tag }.to_le_bytes());
         let Self { size, cause, path, .. } = *self;
-        let Path { compute, overhead, latency, bandwidth } = path;
-        for word in [size, cause.ps(), compute, overhead, latency, bandwidth] {
+        let Path { compute, overhead, latency, bandwidth, contention } = path;
+        for word in [size, cause.ps(), compute, overhead, latency, bandwidth, contention] {
             bytes.extend_from_slice(&word.to_le_bytes());
         }
     }
@@ -88,6 +98,7 @@ impl Wire for Message {
                 overhead: word(bytes)?,
                 latency: word(bytes)?,
                 bandwidth: word(bytes)?,
+                contention: word(bytes)?,
             },
         })
     }

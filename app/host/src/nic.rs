@@ -70,8 +70,10 @@ pub fn arrival<S: Source, N: Network>(
 ) -> Option<Event<Message>> {
     let Delivery { at: time, source, id, announced } = delivery;
     let (entry, message) = announced?;
+    let transfer = Transfer::new(source, host, message.bytes());
+    let idle = engine.network.uncontended(transfer);
     let path = message.path;
-    let path = path.latency(time.saturating_sub(entry));
+    let path = path.transit(time.saturating_sub(entry), &idle);
     let (slot, sequence) = of_number(id);
     let source = engine.rank(source.0, slot);
     let message = Message { path, ..message };

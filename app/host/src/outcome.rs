@@ -4,6 +4,8 @@ use network::Never;
 use schedule::Op;
 use units::Time;
 
+use crate::path::Path;
+
 /// Totals of a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankTotals {
@@ -22,6 +24,24 @@ pub struct RankTotals {
     pub received_messages: u64,
     /// Bytes received.
     pub received_bytes: u64,
+    /// Latency on the chain of causes that ends at the rank's finish.
+    pub latency: Time,
+    /// Time per byte on that chain.
+    pub bandwidth: Time,
+    /// Contention on that chain.
+    pub contention: Time,
+}
+
+impl RankTotals {
+    /// Returns the totals with the parts of the chain that ends at the rank's finish.
+    pub(crate) const fn with_path(self, path: &Path) -> Self {
+        Self {
+            latency: Time::from_ps(path.latency),
+            bandwidth: Time::from_ps(path.bandwidth),
+            contention: Time::from_ps(path.contention),
+            ..self
+        }
+    }
 }
 
 /// The time of the longest chain of causes, by what it was spent on. The parts add up to the
@@ -34,10 +54,12 @@ pub struct CriticalPath {
     pub compute: Time,
     /// CPU overhead of messages: o and O.
     pub overhead: Time,
-    /// Network latency: L.
+    /// Latency of the idle network: L, or the way of the first flit.
     pub latency: Time,
-    /// Time per byte: G.
+    /// Time per byte: G, and the serialisation of the idle network.
     pub bandwidth: Time,
+    /// Time that messages spent in the network beyond what they take on the idle one.
+    pub contention: Time,
     /// Everything else: waiting for the gap g between messages, and noise.
     pub waiting: Time,
 }

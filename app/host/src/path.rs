@@ -1,5 +1,6 @@
 //! Times at which something may start, and the chains of causes that lead to them.
 
+use network::Uncontended;
 use units::Time;
 
 /// The time of a chain of causes, by what it was spent on. The rest, up to the time at its end, was
@@ -11,10 +12,12 @@ pub struct Path {
     pub compute: u64,
     /// Picoseconds of overheads o and O.
     pub overhead: u64,
-    /// Picoseconds of latency L.
+    /// Picoseconds of latency: L, and that of an idle network.
     pub latency: u64,
-    /// Picoseconds of time per byte G.
+    /// Picoseconds of time per byte: G, and the serialisation of an idle network.
     pub bandwidth: u64,
+    /// Picoseconds that transits took beyond those on an idle network.
+    pub contention: u64,
 }
 
 impl Path {
@@ -43,6 +46,30 @@ impl Path {
     #[must_use]
     pub const fn bandwidth(mut self, time: Time) -> Self {
         self.bandwidth = self.bandwidth.wrapping_add(time.ps());
+        self
+    }
+
+    /// Returns the chain with all times multiplied.
+    #[must_use]
+    pub const fn scaled(self, factor: u64) -> Self {
+        Self {
+            compute: self.compute.wrapping_mul(factor),
+            overhead: self.overhead.wrapping_mul(factor),
+            latency: self.latency.wrapping_mul(factor),
+            bandwidth: self.bandwidth.wrapping_mul(factor),
+            contention: self.contention.wrapping_mul(factor),
+        }
+    }
+
+    /// Returns the chain, longer by a transit that took this long, split into latency and
+    /// serialisation as on an idle network, and contention, which is the rest.
+    #[must_use]
+    #[inline]
+    pub fn transit(mut self, took: Time, idle: &Uncontended) -> Self {
+        let transit = idle.transit.min(took);
+        let latency = idle.latency.min(transit);
+        self = self.latency(latency).bandwidth(transit.saturating_sub(latency));
+        self.contention = self.contention.wrapping_add(took.saturating_sub(transit).ps());
         self
     }
 }

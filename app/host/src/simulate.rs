@@ -194,7 +194,7 @@ fn run<N: Network, S: Source, B: Probe<Record<N::Detail>>>(
 /// The chain of causes that ends at a clock.
 pub fn critical_path(rank: u32, end: Clock) -> CriticalPath {
     let path = end.path;
-    let known = [path.compute, path.overhead, path.latency, path.bandwidth];
+    let known = [path.compute, path.overhead, path.latency, path.bandwidth, path.contention];
     let known = known.into_iter().fold(0u64, u64::wrapping_add);
     CriticalPath {
         rank,
@@ -202,6 +202,7 @@ pub fn critical_path(rank: u32, end: Clock) -> CriticalPath {
         overhead: Time::from_ps(path.overhead),
         latency: Time::from_ps(path.latency),
         bandwidth: Time::from_ps(path.bandwidth),
+        contention: Time::from_ps(path.contention),
         waiting: end.free.saturating_sub(Time::from_ps(known)),
     }
 }

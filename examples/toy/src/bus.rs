@@ -89,7 +89,7 @@ impl Network for Bus {
         }
         let cables = self.delay.saturating_add(self.delay);
         let transit = cables.saturating_add(self.occupation(transfer.bytes));
-        Uncontended { transit, ..Uncontended::default() }
+        Uncontended { transit, latency: cables, ..Uncontended::default() }
     }
 
     fn inject(

@@ -29,7 +29,7 @@ mod soonest;
 mod system;
 
 pub use fluid::{Fluid, Load};
-pub use network::{Loads, Network, Routes};
+pub use network::{Idle, Loads, Network, Routes};
 pub use parameters::{Contention, Factors, Parameters};
 use units::Time;
 

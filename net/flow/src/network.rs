@@ -30,6 +30,15 @@ impl Probe<Load> for Loads {
     }
 }
 
+/// The time of a message that is alone in the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Idle {
+    /// The time in which it meets nothing but latency.
+    pub latency: Time,
+    /// The time in which it then uses bandwidth.
+    pub serialisation: Time,
+}
+
 /// A network of flows.
 pub struct Network<R, P = Silent> {
     routes: R,
@@ -79,8 +88,8 @@ impl<R: Routes, P: Probe<Load>> Network<R, P> {
         }
     }
 
-    /// A message of `bytes` bytes sets out between two hosts; gives how long it meets nothing but
-    /// latency. When it has arrived, [`Network::advance`] gives its token back.
+    /// Lets a message of `bytes` bytes set out between two hosts and returns what it takes on an
+    /// idle network. When it has arrived, [`Network::advance`] gives its token back.
     ///
     /// # Errors
     /// There is no way; the text says between which hosts.
@@ -90,7 +99,7 @@ impl<R: Routes, P: Probe<Load>> Network<R, P> {
         (from, to): (u32, u32),
         bytes: u64,
         token: u32,
-    ) -> Result<Time, String> {
+    ) -> Result<Idle, String> {
         let parameters = &self.parameters;
         let (links, uses) = (&mut self.links, &mut self.uses);
         uses.clear();
@@ -108,12 +117,17 @@ impl<R: Routes, P: Probe<Load>> Network<R, P> {
         if latency > 0.0 && parameters.window > 0.0 && !links.is_empty() {
             bound = bound.min(parameters.window / (2.0 * latency));
         }
+        let mut alone = bound;
         // So SimGrid has it: a route without latency does not count its links.
         if latency <= 0.0 {
             penalty = 1.0;
         }
         if parameters.cross_traffic && parameters.contention == Contention::Shared {
             self.routes.route(to, from, links)?;
+            // A link that both ways share has less for each.
+            for Use { link, .. } in uses.iter().filter(|way| links.contains(&way.link)) {
+                alone = alone.min(self.bandwidths[*link as usize] / (1.0 + CROSS_TRAFFIC));
+            }
             uses.extend(links.iter().map(|link| Use { link: *link, weight: CROSS_TRAFFIC }));
         }
         let latency = seconds(latency * parameters.latency_factors.of(bytes));
@@ -124,7 +138,9 @@ impl<R: Routes, P: Probe<Load>> Network<R, P> {
         }
         let flow = Flow { uses, penalty, bound, factor, latency, work };
         self.fluid.start(now, &flow, token);
-        Ok(latency)
+        // Rounded up, as the ends of flows are.
+        let serialisation = seconds((work / (alone * factor) * 1e12).ceil() * 1e-12);
+        Ok(Idle { latency, serialisation })
     }
 
     /// A computation that takes `time` alone begins on a host; false if it need not share the

@@ -41,6 +41,7 @@ impl Fabric {
         };
         let time = |per_flit: u64| Time::from_ps(per_flit.saturating_mul(flits));
         Some(Uncontended {
+            latency: Time::from_ps(head),
             transit: Time::from_ps((flits - 1).saturating_mul(slowest).saturating_add(head + last)),
             leaving: time(leaving),
             draining: if flits == 1 { Time::from_ps(last) } else { time(sink) },

@@ -47,6 +47,7 @@ fn one_message() {
             let header = Header { source: 0, destination: switches - 1, ..Header::default() };
             let closed = net.uncontended(&header, bytes).expect("a route");
             assert_eq!(closed.transit, ps(head + flits * 33_600));
+            assert_eq!(closed.latency, ps(head));
             assert_eq!(closed.leaving, ps(flits * 32_000));
             assert_eq!(closed.draining, ps(flits * 33_600));
         }

@@ -49,9 +49,10 @@ impl Direct for Wire {
 
     /// The wire itself has no bandwidth: messages share nothing on it. The byte times (s-1)G at
     /// either end are charged to the hosts' interfaces, as the papers have it.
+    #[inline]
     fn uncontended(&self, transfer: Transfer) -> Uncontended {
         let transit = self.latency(transfer.bytes);
-        Uncontended { transit, leaving: Time::ZERO, draining: Time::ZERO }
+        Uncontended { transit, latency: transit, ..Uncontended::default() }
     }
 
     #[inline]

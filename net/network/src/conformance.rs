@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use kernel::TransportKind;
 use units::{HostId, MessageId, Time};
 
-use crate::{Injection, Log, Network, Nowhere, Script, Transfer};
+use crate::{Injection, Log, Network, Nowhere, Script, Transfer, Uncontended};
 use checked::Checked;
 
 /// Sizes in bytes that models tend to treat differently: none, one, either side of powers of two
@@ -112,7 +112,9 @@ fn played<N: Network>(network: &N, hosts: u32, messages: &[(Time, Transfer)]) ->
 
 /// No message is faster than the lookahead, or than it would be alone.
 fn check_delivery<N: Network>(network: &N, at: Time, transfer: Transfer, delivered: Time) {
-    let (lookahead, transit) = (network.lookahead(), network.uncontended(transfer).transit);
+    let lookahead = network.lookahead();
+    let Uncontended { transit, latency, .. } = network.uncontended(transfer);
+    assert!(latency <= transit, "{transfer:?}: a latency of {latency} in a transit of {transit}");
     let local = !N::DIRECT && transfer.source == transfer.destination;
     assert!(
         transit >= lookahead || local,

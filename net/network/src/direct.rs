@@ -51,6 +51,7 @@ impl<D: Direct> Network for D {
         Direct::lookahead(self)
     }
 
+    #[inline]
     fn uncontended(&self, transfer: Transfer) -> Uncontended {
         Direct::uncontended(self, transfer)
     }

@@ -59,6 +59,9 @@ impl Transfer {
 pub struct Uncontended {
     /// From its injection to its delivery.
     pub transit: Time,
+    /// The part of the transit that does not grow with the size: the way of the first flit. The
+    /// rest is serialisation.
+    pub latency: Time,
     /// The time for which it keeps the sender's interface busy.
     pub leaving: Time,
     /// The time for which it keeps the receiver's interface busy.
@@ -124,7 +127,8 @@ pub trait Network: Sync + Sized {
         self.lookahead()
     }
 
-    /// Returns the times of a message that is alone in the network.
+    /// Returns what a message takes when it is alone. What its transit takes beyond that is
+    /// contention.
     fn uncontended(&self, transfer: Transfer) -> Uncontended;
 
     /// A message enters at time `at`; calls of one interface come in the order in which the

@@ -45,10 +45,12 @@ pub struct CriticalPathSummary {
     pub compute_ps: u64,
     /// CPU overhead of messages.
     pub overhead_ps: u64,
-    /// Network latency.
+    /// Latency of the idle network.
     pub latency_ps: u64,
     /// Time per byte.
     pub bandwidth_ps: u64,
+    /// Time that messages spent in the network beyond what they take on the idle one.
+    pub contention_ps: u64,
     /// Everything else.
     pub waiting_ps: u64,
 }
@@ -185,6 +187,7 @@ impl From<&host::CriticalPath> for CriticalPathSummary {
             overhead_ps: path.overhead.ps(),
             latency_ps: path.latency.ps(),
             bandwidth_ps: path.bandwidth.ps(),
+            contention_ps: path.contention.ps(),
             waiting_ps: path.waiting.ps(),
         }
     }

@@ -86,6 +86,7 @@ fn render_path(
         ("  overhead", path.overhead_ps),
         ("  latency", path.latency_ps),
         ("  bandwidth", path.bandwidth_ps),
+        ("  contention", path.contention_ps),
         ("  waiting", path.waiting_ps),
     ]
     .map(|(label, ps)| (label, ps, time(Time::from_ps(ps))));

@@ -20,9 +20,9 @@ fn ranks_of_one_message() {
         ranks(&outcome().ranks),
         "\
 rank,finish_ps,cpu_busy_ps,waiting_ps,blocked_ps,\
-sent_messages,sent_bytes,received_messages,received_bytes
-0,1600000,1600000,0,0,1,10,0,0
-1,5654000,1554000,4100000,0,0,0,1,10
+sent_messages,sent_bytes,received_messages,received_bytes,latency_ps,bandwidth_ps,contention_ps
+0,1600000,1600000,0,0,1,10,0,0,0,0,0
+1,5654000,1554000,4100000,0,0,0,1,10,2500000,54000,7000
 "
     );
 }
@@ -86,7 +86,7 @@ fn long_tables_are_complete() {
     let text = ranks(&(0..20_000).map(row).collect::<Vec<_>>());
     let rows = (0..20_000).map(|rank| {
         format!(
-            "{rank},0,0,0,0,{rank},0,0,18446744073709551615
+            "{rank},0,0,0,0,{rank},0,0,18446744073709551615,0,0,0
 "
         )
     });

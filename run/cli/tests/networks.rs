@@ -497,3 +497,31 @@ fn sends_over_flows() {
     assert_eq!(with(overhead), copied);
     assert_eq!(with("--set protocol.send-buffer=2000B"), copied);
 }
+
+/// One message of 2156 bytes, with 20 of headers 34 flits: the first is there after 101 ns, and the
+/// 34 are taken in 33.6 ns each. Of two messages into one sink the second waits for the 34 flits of
+/// the first, and for nothing else.
+#[test]
+fn contention_is_the_time_beyond_an_idle_network() {
+    let folder = Folder::new("network-contention");
+    let star = STAR.replace("hosts=2", "hosts=3");
+    let two = "num_ranks 3\nrank 0 { send 2156b to 1 }\nrank 2 { send 2156b to 1 }\n\
+               rank 1 { recv 2156b from 0 recv 2156b from 2 }\n";
+    folder.write("two.goal", two);
+    let one = "num_ranks 2\nrank 0 { send 2156b to 1 }\nrank 1 { recv 2156b from 0 }\n";
+    folder.write("one.goal", one);
+    for (name, contention) in [("one", 0), ("two", 34 * 33_600)] {
+        let run = format!("run {name}.goal {star} --format json -o {name} --tables ranks");
+        let json = folder.heddle(&run).json();
+        let path = &json["critical_path"];
+        let parts = ["latency_ps", "bandwidth_ps", "contention_ps", "waiting_ps"];
+        let parts = parts.map(|part| path[part].as_u64().expect("a number"));
+        assert_eq!(parts, [101_000, 34 * 33_600, contention, 0], "{name}");
+        let makespan = parts.iter().sum::<u64>();
+        assert_eq!(json["makespan_ps"], makespan, "{name}");
+        let table = String::from_utf8(folder.read(&format!("{name}/ranks.csv"))).expect("text");
+        let row = table.lines().nth(2).expect("rank 1");
+        let end = format!(",101000,{},{contention}", 34 * 33_600);
+        assert!(row.ends_with(&end), "{table}");
+    }
+}

@@ -5,6 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use flow::{Load, Network, Routes};
 use kernel::Probe;
+use network::Uncontended;
 use schedule::{Edge, Kind, Op};
 use units::Time;
 
@@ -496,9 +497,9 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let message = self.messages.at(number);
         let from = self.hosts[message.source as usize];
         let to = self.hosts[message.destination as usize];
-        let latency =
+        let idle =
             self.network.send(now, (from, to), message.size, number).map_err(Error::Route)?;
-        message.flow = Flow::Travels { since: now, latency };
+        message.flow = Flow::Travels { since: now, idle };
         let Message { source, destination, send, detached, stamp, .. } = *message;
         if let Some(order) = &mut self.order {
             order.sets_out((source, destination), number);
@@ -523,10 +524,11 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let now = self.now;
         self.events += 1;
         let message = self.messages.at(number);
-        if let Flow::Travels { since, latency } = message.flow {
+        if let Flow::Travels { since, idle: flow::Idle { latency, serialisation } } = message.flow {
             let took = now.saturating_sub(since);
-            let latency = latency.min(took);
-            let path = message.stamp.path.latency(latency).bandwidth(took.saturating_sub(latency));
+            let transit = latency.saturating_add(serialisation);
+            let idle = Uncontended { latency, transit, ..Uncontended::default() };
+            let path = message.stamp.path.transit(took, &idle);
             message.stamp = Stamp { time: now, cause: since, path };
         }
         message.flow = Flow::Arrived;

@@ -51,7 +51,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
                 matching.rare().unreleased = waiting;
                 stuck.add(&self.source, &rank.source, id, Some(&matching));
             }
-            totals.push(rank.totals);
+            totals.push(rank.totals.with_path(&end.path));
         }
         let remark = || format!("messages that were never received: {unreceived}");
         let outcome = Outcome {

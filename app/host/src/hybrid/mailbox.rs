@@ -31,8 +31,8 @@ pub struct Message {
 pub enum Flow {
     /// The message waits for its receive.
     Waits,
-    /// The message is under way; this is its time if it meets nothing but latency.
-    Travels { since: Time, latency: Time },
+    /// The message is under way; `idle` is its time if no other message shares its links.
+    Travels { since: Time, idle: flow::Idle },
     /// The message has arrived.
     Arrived,
 }

@@ -189,5 +189,5 @@ pub trait Work: Sync {
 pub const START: Stamp = Stamp {
     time: Time::ZERO,
     cause: Time::ZERO,
-    path: crate::path::Path { compute: 0, overhead: 0, latency: 0, bandwidth: 0 },
+    path: crate::path::Path { compute: 0, overhead: 0, latency: 0, bandwidth: 0, contention: 0 },
 };

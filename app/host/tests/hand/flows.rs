@@ -69,6 +69,26 @@ fn run(text: &str) -> Result<Outcome, Error> {
     run_on(&[0, 1, 2], &[], protocol(), text)
 }
 
+/// Latency, bandwidth and contention of the critical path and of the row of rank 1.
+fn transit(text: &str) -> [[u64; 3]; 2] {
+    let outcome = run(text).expect("it runs");
+    let (path, row) = (outcome.path, outcome.ranks[1]);
+    [[path.latency, path.bandwidth, path.contention], [row.latency, row.bandwidth, row.contention]]
+        .map(|parts| parts.map(|part| part.ps() / 1000))
+}
+
+/// Alone, 50 bytes take 50 ns. Two messages share the link from 1000 ns to 1100 ns, 50 ns longer
+/// than each takes alone.
+#[test]
+fn contention_is_what_sharing_adds() {
+    let alone =
+        "num_ranks 3\nrank 0 {\nsend 50b to 1\n}\nrank 1 {\nrecv 50b from 0\n}\nrank 2 {\n}\n";
+    assert_eq!(transit(alone), [[1000, 50, 0]; 2]);
+    let two = "num_ranks 3\nrank 0 {\nsend 50b to 1\n}\n\
+               rank 1 {\nrecv 50b from 0\nrecv 50b from 2\n}\nrank 2 {\nsend 50b to 1\n}\n";
+    assert_eq!(transit(two), [[1000, 50, 50]; 2]);
+}
+
 #[test]
 fn an_eager_message_travels_before_its_receive_is_posted() {
     // Sent at 0, posted at 100 (blocking, since the computation waits for it), there at 100 + 1050;

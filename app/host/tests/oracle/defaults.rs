@@ -135,7 +135,8 @@ fn compare_with(
         return Err(format!("events by the rules: {}, here: {}", result.events, outcome.events));
     }
     let path = outcome.path;
-    let parts = [path.compute, path.overhead, path.latency, path.bandwidth, path.waiting];
+    let parts =
+        [path.compute, path.overhead, path.latency, path.bandwidth, path.contention, path.waiting];
     let sum: u64 = parts.iter().map(|part| part.ps()).sum();
     let makespan = result.finish.iter().max().copied().unwrap_or(0);
     if sum != makespan || result.finish.get(path.rank as usize) != Some(&makespan) {

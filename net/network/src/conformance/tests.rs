@@ -47,7 +47,7 @@ impl Direct for Link {
     fn uncontended(&self, transfer: Transfer) -> Uncontended {
         let bytes = Time::from_ps(transfer.bytes);
         let transit = Time::from_ps(self.latency).saturating_add(bytes);
-        Uncontended { transit, leaving: bytes, draining: Time::ZERO }
+        Uncontended { transit, leaving: bytes, ..Uncontended::default() }
     }
 
     fn inject(&self, interface: &mut Interface, at: Time, transfer: Transfer) -> Time {

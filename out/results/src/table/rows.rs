@@ -71,6 +71,12 @@ tables! {
         sent_bytes: u64, "sent_bytes", "B", "Bytes that it sent.";
         received_messages: u64, "received_messages", "", "Messages that met a receive.";
         received_bytes: u64, "received_bytes", "B", "Bytes that met a receive.";
+        latency: Time, "latency_ps", "ps",
+            "Latency on the chain of causes that ends at its finish.";
+        bandwidth: Time, "bandwidth_ps", "ps", "Time per byte on that chain.";
+        contention: Time, "contention_ps", "ps",
+            "Time that messages on that chain spent in the network beyond what they take on an \
+             idle one.";
     }
 
     /// A row of `messages.csv`.
@@ -187,6 +193,9 @@ impl RankRow {
             sent_bytes: totals.sent_bytes,
             received_messages: totals.received_messages,
             received_bytes: totals.received_bytes,
+            latency: totals.latency,
+            bandwidth: totals.bandwidth,
+            contention: totals.contention,
         }
     }
 }

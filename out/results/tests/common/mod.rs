@@ -32,6 +32,9 @@ pub fn outcome() -> Outcome {
         busy: ns(1554),
         received_messages: 1,
         received_bytes: 10,
+        latency: ns(2500),
+        bandwidth: ns(54),
+        contention: ns(7),
         ..RankTotals::default()
     };
     Outcome {
@@ -40,10 +43,11 @@ pub fn outcome() -> Outcome {
         signals: 0,
         path: CriticalPath {
             rank: 1,
-            compute: ns(100),
+            compute: ns(93),
             overhead: ns(3000),
             latency: ns(2500),
             bandwidth: ns(54),
+            contention: ns(7),
             waiting: Time::ZERO,
         },
         deadlock: None,
