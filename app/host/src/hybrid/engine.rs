@@ -5,7 +5,6 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use flow::{Load, Network, Routes};
 use kernel::Probe;
-use network::Uncontended;
 use schedule::{Edge, Kind, Op};
 use units::Time;
 
@@ -499,7 +498,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let to = self.hosts[message.destination as usize];
         let idle =
             self.network.send(now, (from, to), message.size, number).map_err(Error::Route)?;
-        message.flow = Flow::Travels { since: now, idle };
+        message.flow = Flow::travels(now, idle);
         let Message { source, destination, send, detached, stamp, .. } = *message;
         if let Some(order) = &mut self.order {
             order.sets_out((source, destination), number);
@@ -524,11 +523,8 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let now = self.now;
         self.events += 1;
         let message = self.messages.at(number);
-        if let Flow::Travels { since, idle: flow::Idle { latency, serialisation } } = message.flow {
-            let took = now.saturating_sub(since);
-            let transit = latency.saturating_add(serialisation);
-            let idle = Uncontended { latency, transit, ..Uncontended::default() };
-            let path = message.stamp.path.transit(took, &idle);
+        if let Flow::Travels { since, idle } = message.flow {
+            let path = message.stamp.path.transit(now.saturating_sub(since), &idle);
             message.stamp = Stamp { time: now, cause: since, path };
         }
         message.flow = Flow::Arrived;

@@ -1,6 +1,7 @@
 //! Messages of a rank, and receives whose overhead is due.
 
 use mpi::Store;
+use network::Uncontended;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use units::Time;
@@ -32,9 +33,17 @@ pub enum Flow {
     /// The message waits for its receive.
     Waits,
     /// The message is under way; `idle` is its time if no other message shares its links.
-    Travels { since: Time, idle: flow::Idle },
+    Travels { since: Time, idle: Uncontended },
     /// The message has arrived.
     Arrived,
+}
+
+impl Flow {
+    /// Returns the state of a message that sets out and takes this on an idle network.
+    pub fn travels(since: Time, flow::Idle { latency, serialisation }: flow::Idle) -> Self {
+        let transit = latency.saturating_add(serialisation);
+        Self::Travels { since, idle: Uncontended { latency, transit, ..Uncontended::default() } }
+    }
 }
 
 /// Messages by number; numbers are used again.
