@@ -177,7 +177,8 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let interface = &mut self.nic.interface;
         let answer = engine.network.inject(interface, entry, transfer, number, &mut Nowhere);
         let time = answer.unwrap_or(Time::MAX);
-        path = path.transit(time.saturating_sub(entry), &engine.network.uncontended(transfer));
+        // Messages share nothing on a network without devices: all of it is latency.
+        path = path.latency(time.saturating_sub(entry));
         let message = Mail::Host(Message { cause: at, path, ..message });
         let source = self.id;
         self.out.send(Event { time, source, sequence, destination, message });

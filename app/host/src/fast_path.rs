@@ -252,8 +252,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
         let number = MessageId(sequence.into());
         let answer = self.engine.network.inject(interface, entry, transfer, number, &mut Nowhere);
         let time = answer.unwrap_or(Time::MAX);
-        let idle = self.engine.network.uncontended(transfer);
-        let path = path.transit(time.saturating_sub(entry), &idle);
+        let path = path.latency(time.saturating_sub(entry));
         let message = Mail::Host(Message { path, ..message });
         let (source, destination) = (self.id, op.peer);
         self.out.send(Event { time, source, sequence, destination, message });
