@@ -242,23 +242,28 @@ impl Fabric {
     /// destination; `None` if its route does not get there.
     pub fn path(&self, header: &Header) -> Option<Vec<(DeviceId, u16)>> {
         let mut path = Vec::new();
-        self.walk(header, |device, port| path.push((device, port)))?;
+        self.walk(header, |device, port, _| path.push((device, port)))?;
         Some(path)
     }
 
     /// The number of links that a packet crosses; `None` if its route does not get there.
     pub fn hops(&self, header: &Header) -> Option<u32> {
-        self.walk(header, |_, _| {})
+        self.walk(header, |_, _, _| {})
     }
 
-    /// Follows a packet; the answer is the number of links.
-    fn walk(&self, header: &Header, mut each: impl FnMut(DeviceId, u16)) -> Option<u32> {
+    /// Follows a packet and returns the number of links. `each` gets the device and the port before
+    /// each link.
+    pub(crate) fn walk(
+        &self,
+        header: &Header,
+        mut each: impl FnMut(DeviceId, u16, &Port),
+    ) -> Option<u32> {
         let mut hop = self.first_hop(header);
         let mut device = DeviceId(header.source);
         let mut hops = 0;
         loop {
             let port = self.ports(device).get(usize::from(hop.port))?;
-            each(device, hop.port);
+            each(device, hop.port, port);
             hops += 1;
             if port.peer.0 == header.destination {
                 return Some(hops);

@@ -22,8 +22,7 @@ impl Fabric {
         let mut head = 0_u64;
         let mut leaving = parameters.generator.ps();
         let mut slowest = leaving.max(sink);
-        for (device, port) in self.path(header)? {
-            let link = self.ports(device).get(usize::from(port))?;
+        self.walk(header, |device, _, link| {
             head += link.cable;
             slowest = slowest.max(link.flit.into());
             if self.is_host(device) {
@@ -32,7 +31,7 @@ impl Fabric {
                 head += parameters.latency_in.ps() + parameters.latency_out.ps();
                 slowest = slowest.max(parameters.crossbar.map_or(0, Time::ps));
             }
-        }
+        })?;
         // A message of one short flit takes its part of the sink's pace.
         let short = (bytes + u64::from(parameters.header)).min(FLIT.into());
         let last = match flits {
