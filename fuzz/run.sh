@@ -2,9 +2,8 @@
 # Runs every fuzz target for a while: fuzz/run.sh [SECONDS], 10 by default. Needs a C++ compiler for
 # libFuzzer, and neither nightly Rust nor cargo-fuzz: the flags are those that cargo-fuzz would
 # give, without a sanitizer (there is next to no unsafe code). Inputs that crash end up in
-# fuzz/artifacts. A target also fails where it covers less than fuzz/floors.txt says, which is a
-# good part of what it covered in 5 s: a reader that refuses every input at its first bytes finds
-# nothing.
+# fuzz/artifacts. A target also fails where it covers less than fuzz/floors.txt says, a twentieth
+# less than its seeds cover: one whose reader refuses every input at once would find nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10}
