@@ -292,6 +292,11 @@ fn block(arguments: &mut Arguments, blocks: u64) -> (Amount, (i64, u64)) {
     (Amount::Each(bytes), (address, bytes.saturating_mul(blocks)))
 }
 
+/// The sum of sizes, or the largest number if it is larger.
+fn total(each: &[u64]) -> u64 {
+    each.iter().fold(0, |total, bytes| total.saturating_add(*bytes))
+}
+
 /// A buffer with a list of counts.
 fn blocks(arguments: &mut Arguments, wide: bool) -> (Amount, (i64, u64)) {
     let address = arguments.number();
@@ -306,7 +311,7 @@ fn blocks(arguments: &mut Arguments, wide: bool) -> (Amount, (i64, u64)) {
         let datatype = arguments.datatype();
         counts.iter().map(|count| bytes(*count, datatype)).collect()
     };
-    let total = each.iter().sum();
+    let total = total(&each);
     (Amount::List(each), (address, total))
 }
 
@@ -369,7 +374,7 @@ fn shared(operation: Collective, arguments: &mut Arguments, ranks: u64) -> Share
             commutative = operator(arguments);
             element = datatype.size.max(1).cast_unsigned();
             let each: Vec<_> = counts.iter().map(|count| bytes(*count, datatype)).collect();
-            let total = each.iter().sum();
+            let total = total(&each);
             ((Amount::List(each.clone()), (from, total)), (Amount::List(each), (into, total)))
         }
         _ => (nothing(), nothing()),
