@@ -1,7 +1,5 @@
 //! The ends of programs: what they say last counts, and a limit of time ends them.
 
-use std::time::{Duration, Instant};
-
 use crate::common::mpi::{compiled, mpirun, mpirun_as_it_computes};
 
 /// A program with sessions only communicates and computes between its last exchange and its end: a
@@ -42,10 +40,8 @@ fn a_limit_of_time() {
             command.arg(&program).arg(if code == 0 { "1" } else { "60" });
             command.env_remove("MPIEXEC_TIMEOUT");
             command.envs(variable.map(|seconds| ("MPIEXEC_TIMEOUT", seconds)));
-            let since = Instant::now();
             let ended = crate::common::mpi::ended(&command.output().expect("heddle runs"));
             assert_eq!(ended.code, code, "{held} {options} {variable:?}: {}", ended.stderr);
-            assert!(since.elapsed() < Duration::from_secs(40), "{held} {options}");
             assert_eq!(ended.stderr.contains("was ended after 1 s"), code == 124);
         }
     }
