@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use network::Links;
 use topology::Graph;
 use units::{DeviceId, Time};
 
@@ -93,17 +92,28 @@ fn percentiles(point: &Point) -> [Option<u64>; 5] {
 }
 
 impl Watched {
-    /// The part of a span of time that the flits of all lanes of a port took.
-    pub fn utilisation(&self, network: &impl Links, port: (u32, u16), span: Time) -> f64 {
+    /// The part of a span of time that the flits of all lanes of a port took; one flit takes
+    /// `flit_time` of device and port.
+    pub fn utilisation(
+        &self,
+        flit_time: impl Fn(DeviceId, u16) -> Option<Time>,
+        port: (u32, u16),
+        span: Time,
+    ) -> f64 {
         let lanes = self.lanes.range((port.0, port.1, 0)..=(port.0, port.1, u8::MAX));
         let flits: u64 = lanes.map(|(_, lane)| lane.flits()).sum();
-        let flit = network.flit_time(DeviceId(port.0), port.1).unwrap_or_default().ps();
+        let flit = flit_time(DeviceId(port.0), port.1).unwrap_or_default().ps();
         (flits * flit) as f64 / span.ps().max(1) as f64
     }
 
     /// The utilisation of each link over a span from the start on, that of the busier direction, by
     /// the numbers of the graph.
-    pub fn link_utilisation(&self, network: &impl Links, graph: &Graph, span: Time) -> Vec<f64> {
+    pub fn link_utilisation(
+        &self,
+        flit_time: impl Fn(DeviceId, u16) -> Option<Time>,
+        graph: &Graph,
+        span: Time,
+    ) -> Vec<f64> {
         let mut links = vec![0.0_f64; graph.links().len()];
         let mut last: Option<(u32, u16)> = None;
         for &(device, port, _) in self.lanes.keys() {
@@ -113,7 +123,7 @@ impl Watched {
             }
             let Some(end) = graph.peer(device, port) else { continue };
             let link = &mut links[end.link as usize];
-            *link = link.max(self.utilisation(network, channel, span));
+            *link = link.max(self.utilisation(&flit_time, channel, span));
         }
         links
     }

@@ -77,8 +77,7 @@ fn watch_of_a_parking_lot() {
     assert_eq!(one.watched.hops.values().sum::<u64>(), messages);
     // The link to host 0 carries the load of four hosts, each that of a link until the end of the
     // last batch; what is left then runs empty.
-    let (graph, end) = (&one.topology.graph, one.observed.span.1);
-    let used = one.watched.link_utilisation(&one.network, graph, end);
+    let used = one.link_utilisation();
     let busiest = used.iter().copied().fold(0.0, f64::max);
     assert!((busiest - 4.0).abs() < 0.01, "{used:?}");
 }

@@ -1,5 +1,7 @@
 //! Everything that does not change in a run: the devices' ports, links and routes.
 
+use std::sync::Arc;
+
 use kernel::Random;
 use topology::{Graph, Header, Hop, Rate, Routes};
 use units::{DeviceId, HostId, MessageId, Time};
@@ -44,7 +46,7 @@ pub struct Fabric {
     pub(crate) hosts: u32,
     first: Vec<u32>,
     ports: Vec<Port>,
-    pub(crate) routes: Routes,
+    pub(crate) routes: Arc<Routes>,
     pub(crate) parameters: Parameters,
     pub(crate) tables: Tables,
     pub(crate) max_flits: u32,
@@ -65,9 +67,10 @@ impl Fabric {
     /// reported.
     pub fn new(
         graph: &Graph,
-        routes: Routes,
+        routes: impl Into<Arc<Routes>>,
         parameters: Parameters,
     ) -> Result<Self, Vec<Invalid>> {
+        let routes = routes.into();
         let lanes = routes.lanes();
         let mut wrong = parameters.check(lanes);
         let mut first = vec![0];
@@ -180,7 +183,7 @@ impl Fabric {
     }
 
     /// The routes.
-    pub const fn routes(&self) -> &Routes {
+    pub fn routes(&self) -> &Routes {
         &self.routes
     }
 

@@ -37,9 +37,7 @@ fn main() -> io::Result<()> {
         "part of the link",
         [("without", victim(&without)), ("with congestion control", victim(&with))],
     )?;
-    let (graph, end) = (&with.topology.graph, with.observed.span.1);
-    let used = with.watched.link_utilisation(&with.network, graph, end);
-    let map = draw::heat_map(&with.topology, &used);
+    let map = draw::heat_map(&with.topology, &with.link_utilisation());
     fs::write(folder.join("traffic-incast-links.svg"), map)?;
     for (name, seen) in [("without", &without), ("with", &with)] {
         table(folder, &format!("traffic-incast-{name}.csv"), &[17, 9, 18, 27, 36], seen)?;

@@ -9,7 +9,7 @@ use results::{Artifact, GANTT_RANKS, RunDirectory};
 
 use crate::{
     job::{Failure, Records, Report},
-    models::infiniband::tables,
+    models::tables,
     plan::Plan,
     settings::{
         configuration::Configuration,

@@ -6,7 +6,7 @@ use results::DeadlockSummary;
 use units::Time;
 
 use crate::{
-    Carried, Failure, Mistakes, Plan, Report,
+    Carried, Failure, Mistakes, Plan, Report, Stock,
     compare::Spent,
     job::{Observer, Observers},
     settings::{
@@ -113,7 +113,7 @@ pub fn ladder(
     mut next: impl FnMut(&str),
 ) -> Result<Ladder, Failure> {
     let configuration = Configuration::read(request)?;
-    climb(&configuration, &mut None, progress, &mut next)
+    climb(&configuration, &mut Known::default(), progress, &mut next)
 }
 
 /// A ladder for each value of a setting.
@@ -123,7 +123,7 @@ pub fn ladders(
     progress: &dyn Observer,
     mut next: impl FnMut(&str),
 ) -> Result<Vec<Ladder>, Failure> {
-    let mut known = None;
+    let mut known = Known::default();
     let one = |value: &&str| {
         let mut request = request.clone();
         request.set.push(format!("{key}={value}"));
@@ -134,10 +134,19 @@ pub fn ladders(
     values.iter().map(one).collect()
 }
 
-/// Climbs a ladder. A schedule is read once and kept in `known`.
+/// The parts of the rungs before that others share.
+#[derive(Default)]
+struct Known {
+    /// A schedule.
+    schedule: Option<Arc<Workload>>,
+    /// Topologies and routes.
+    stock: Stock,
+}
+
+/// Climbs a ladder. Schedules, topologies and routes are made once and kept in `known`.
 fn climb(
     configuration: &Configuration,
-    known: &mut Option<Arc<Workload>>,
+    known: &mut Known,
     progress: &dyn Observer,
     next: &mut impl FnMut(&str),
 ) -> Result<Ladder, Failure> {
@@ -172,7 +181,7 @@ fn climb(
         if in_process {
             settings.push((keys::live::IN_PROCESS.id(), "false"));
         }
-        let mut plan = Plan::new(configuration.for_model(&settings)?)?;
+        let mut plan = Plan::of(configuration.for_model(&settings)?, &mut known.stock)?;
         if noise && plan.configuration.model() == scope::Model::Flow {
             plan.warnings.push("[noise] has no part in the model flow".to_owned());
         }
@@ -186,7 +195,7 @@ fn climb(
         }
         plan.warnings.extend(remark.clone());
         plan.records.calls = configuration.is_traces();
-        reuse(&mut plan, known);
+        reuse(&mut plan, &mut known.schedule);
         let report = plan.job(Observers { progress, ..Observers::default() }).run()?;
         if name == NOTHING {
             computed = report.ranks().iter().map(|rank| rank.busy).collect();

@@ -24,7 +24,8 @@ pub use host::Meter;
 pub use job::{Ending, Failure, Job, Observer, Observers, Records, Report, Runs};
 pub use live::{Launch, MakeRunner, Printing, Runner};
 pub use models::{
-    Calls, Carried, Machine, Model, Run, Seen, Signals, Simulated, topologies::Described,
+    Calls, Carried, FlitTimes, Loaded, Machine, Model, Run, Seen, Signals, Simulated, Stock,
+    Switches, topologies::Described,
 };
 pub use plan::Plan;
 pub use results::Work;

@@ -8,6 +8,9 @@ pub(crate) mod loggops;
 pub(crate) mod loggopsim;
 mod noise;
 mod places;
+pub(crate) mod stock;
+pub(crate) mod switched;
+pub(crate) mod tables;
 pub(crate) mod topologies;
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
@@ -23,7 +26,9 @@ use crate::{
 };
 
 pub use flow::Carried;
-pub use infiniband::tables::Seen;
+pub use stock::Stock;
+pub use switched::{Loaded, Switches};
+pub use tables::{FlitTimes, Seen};
 
 /// A network that programs run over, made once and used by any number of jobs at a time.
 ///
@@ -53,6 +58,11 @@ pub trait Model: Sync {
     /// If the ranks cannot be placed; the text says why.
     fn spare(&self, _ranks: u32) -> Result<Option<u32>, String> {
         Ok(None)
+    }
+
+    /// The links that synthetic traffic can load; `None` if the model has no switches.
+    fn switches(&self) -> Option<&dyn Switches> {
+        None
     }
 
     /// By rank, how much longer computation takes on its host than on a machine of `recorded`
@@ -219,21 +229,23 @@ pub enum Machine {
     Flow(Box<flow::Flow>),
 }
 
-/// Makes the model that the settings choose, with what is odd about it.
+/// Makes the model that the settings choose, with what is odd about it. Topologies and routes come
+/// from the stock if they are there.
 ///
 /// # Errors
 /// Everything that is wrong with its settings.
 pub(crate) fn resolve(
     configuration: &Configuration,
+    stock: &mut Stock,
 ) -> Result<(Machine, Vec<String>), Vec<Diagnostic>> {
     match configuration.model() {
         scope::Model::Loggops => loggops::resolve().map(with(Machine::Loggops)),
         scope::Model::Loggopsim => loggopsim::resolve(configuration).map(with(Machine::Loggopsim)),
         scope::Model::Infiniband => {
-            infiniband::resolve(configuration).map(with(Machine::Infiniband))
+            infiniband::resolve(configuration, stock).map(with(Machine::Infiniband))
         }
         scope::Model::Flow => {
-            flow::resolve(configuration).map(with(|flow| Machine::Flow(Box::new(flow))))
+            flow::resolve(configuration, stock).map(with(|flow| Machine::Flow(Box::new(flow))))
         }
     }
 }
@@ -266,6 +278,10 @@ impl Model for Machine {
 
     fn spare(&self, ranks: u32) -> Result<Option<u32>, String> {
         each!(self, model => model.spare(ranks))
+    }
+
+    fn switches(&self) -> Option<&dyn Switches> {
+        each!(self, model => model.switches())
     }
 
     fn slowdowns(&self, ranks: u32, recorded: Option<f64>) -> Result<BTreeMap<u32, f64>, String> {

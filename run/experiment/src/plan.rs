@@ -12,7 +12,7 @@ use units::Time;
 use crate::{
     folder::{self, Output},
     job::{Failure, Job, Observers, Records, Report},
-    models::{self, Machine, Model},
+    models::{self, Machine, Model, Stock},
     settings::{
         configuration::Configuration,
         diagnostic::{self, Diagnostic, Mistakes, Place},
@@ -50,6 +50,12 @@ impl Plan {
     /// Checks the settings against each other and against what they name. The error lists every
     /// mistake.
     pub fn new(configuration: Configuration) -> Result<Self, Mistakes> {
+        Self::of(configuration, &mut Stock::default())
+    }
+
+    /// Does the same as [`Plan::new`], and shares topologies and routes with the plans that were
+    /// made with this stock before.
+    pub fn of(configuration: Configuration, stock: &mut Stock) -> Result<Self, Mistakes> {
         let configuration = Arc::new(configuration);
         let mut mistakes = Vec::new();
         let mut warnings = Vec::new();
@@ -64,7 +70,7 @@ impl Plan {
             None => Err(vec![no_workload()]),
         };
         let workload = workload.map_err(|found| mistakes.extend(found)).ok();
-        let machine = models::resolve(&configuration);
+        let machine = models::resolve(&configuration, stock);
         let machine = machine.map_err(|found| mistakes.extend(found)).ok();
         let output =
             folder::output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();

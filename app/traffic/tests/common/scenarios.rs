@@ -1,6 +1,7 @@
 //! An incast with a victim and a parking lot, with and without congestion control.
 
 use infiniband::{Control, Delay, Fabric, Infiniband, Parameters, preset};
+use network::Links;
 use topology::{Routes, Topology};
 use traffic::{Arrivals, Lengths, Observed, Pattern, Settings, Span, Watch, Watched, observe};
 use units::Time;
@@ -26,6 +27,14 @@ pub struct Seen {
     pub network: Infiniband,
     pub observed: Observed<Watch>,
     pub watched: Watched,
+}
+
+impl Seen {
+    /// The utilisation of each link until the end of the last batch.
+    pub fn link_utilisation(&self) -> Vec<f64> {
+        let flit_time = |device, port| self.network.flit_time(device, port);
+        self.watched.link_utilisation(flit_time, &self.topology.graph, self.observed.span.1)
+    }
 }
 
 /// Every flow offers all that its link can carry, in full packets, for 4 ms after 2 ms.

@@ -11,7 +11,7 @@ use schedule::pattern::{Options, Pattern};
 use topology::Routes;
 
 use super::*;
-use crate::models::infiniband::crossings;
+use crate::models::switched::crossings;
 
 fn network(spec: &str) -> (Infiniband, Vec<u32>) {
     let topology = topology::parse(spec).expect(spec);

@@ -17,6 +17,7 @@ use units::Time;
 use super::{
     Calls, Model, Run, Simulated, hosts, infiniband,
     places::{self, Places},
+    stock::Stock,
     topologies,
 };
 use crate::{
@@ -70,9 +71,12 @@ impl Routes for Ways<'_> {
     }
 }
 
-pub(crate) fn resolve(configuration: &Configuration) -> Result<(Flow, Vec<String>), Mistakes> {
+pub(crate) fn resolve(
+    configuration: &Configuration,
+    stock: &mut Stock,
+) -> Result<(Flow, Vec<String>), Mistakes> {
     let mut mistakes = stated_twice(configuration);
-    let found = platform(configuration).map_err(|found| mistakes.extend(found)).ok();
+    let found = platform(configuration, stock).map_err(|found| mistakes.extend(found)).ok();
     let places = places::resolve(configuration).map_err(|found| mistakes.push(found)).ok();
     let (Some((mut platform, out, of_readers)), Some(mut places)) = (found, places) else {
         return Err(mistakes);
@@ -137,7 +141,10 @@ fn stated_twice(configuration: &Configuration) -> Mistakes {
 
 /// The platform, of a file, or a topology of ours with its forwarding tables; the hosts that are
 /// out of service, and the warnings of the topology's readers.
-fn platform(configuration: &Configuration) -> Result<(Platform, Vec<u32>, Vec<String>), Mistakes> {
+fn platform(
+    configuration: &Configuration,
+    stock: &mut Stock,
+) -> Result<(Platform, Vec<u32>, Vec<String>), Mistakes> {
     const KEY: Setting<Topology> = keys::network::TOPOLOGY;
     if let Some(path) = configuration.platform() {
         let text = topologies::contents(&path)?;
@@ -145,8 +152,8 @@ fn platform(configuration: &Configuration) -> Result<(Platform, Vec<u32>, Vec<St
         let read = read.map(|platform| (platform, Vec::new(), Vec::new()));
         return read.map_err(|faults| topologies::faults(configuration, KEY, Some(&path), faults));
     }
-    let imported = topologies::topology(configuration)?;
-    let (routes, warnings) = topologies::routes(configuration, &imported, 1)?;
+    let imported = stock.topology(configuration)?;
+    let routed = stock.routes(configuration, &imported, 1)?;
     let set = infiniband::parameters(configuration)?;
     let seconds = |time: Time| time.ps() as f64 * 1e-12;
     let rates = Rates {
@@ -160,8 +167,8 @@ fn platform(configuration: &Configuration) -> Result<(Platform, Vec<u32>, Vec<St
             .unwrap_or(1e9),
     };
     let topology = &imported.topology;
-    let platform = Platform::from_topology(topology, &routes, rates);
-    Ok((platform, topology.graph.hosts_out(), warnings))
+    let platform = Platform::from_topology(topology, &routed.routes, rates);
+    Ok((platform, topology.graph.hosts_out(), routed.warnings()))
 }
 
 impl Flow {

@@ -1,20 +1,16 @@
 //! Synthetic traffic as a workload: load-latency curves, saturation, what the network tells.
 
-use std::{io::Write, path::Path, sync::Arc, time::Instant};
+use std::{io::Write, path::Path, time::Instant};
 
-use ::infiniband::Infiniband as Network;
 use results::{Artifact, Performance, RunDirectory};
 use serde::Serialize;
-use traffic::{Arrivals, Destinations, Lengths, Pattern, Point, Saturation, Settings, Span, Watch};
+use traffic::{Arrivals, Destinations, Lengths, Pattern, Point, Saturation, Settings, Span};
 use units::{Bytes, Time};
 
 use crate::{
     folder::{self, Output},
     job::Failure,
-    models::{
-        self, Machine,
-        infiniband::{Infiniband, tables},
-    },
+    models::{self, Loaded, Model, Stock, Switches, tables},
     plan,
     settings::{
         configuration::Configuration,
@@ -28,8 +24,7 @@ use crate::{
 /// Traffic that can be measured.
 #[derive(Debug)]
 pub struct TrafficPlan {
-    network: Network,
-    topology: Arc<topology::Topology>,
+    network: Box<dyn Loaded>,
     settings: Settings,
     loads: Vec<f64>,
     saturation: bool,
@@ -57,20 +52,15 @@ impl TrafficPlan {
     /// Checks the settings. The error lists every mistake.
     pub fn new(configuration: Configuration) -> Result<Self, Mistakes> {
         let mut mistakes = usage::mistakes(&configuration, scope::Workload::Traffic);
-        let resolved = models::resolve(&configuration).map_err(|found| mistakes.extend(found)).ok();
-        let (machine, remarks) = match resolved {
-            Some((Machine::Infiniband(machine), remarks)) => (Some(machine), remarks),
-            found => {
-                if found.is_some() && mistakes.is_empty() {
-                    let help =
-                        "set network.model = \"infiniband\" and a topology, or give a --machine";
-                    let message = "traffic needs a network with switches";
-                    let mistake = configuration.mistake(keys::workload::SOURCE, message);
-                    mistakes.push(mistake.help(help.to_owned()));
-                }
-                (None, Vec::new())
-            }
-        };
+        let resolved = models::resolve(&configuration, &mut Stock::default());
+        let resolved = resolved.map_err(|found| mistakes.extend(found)).ok();
+        let switches = resolved.as_ref().and_then(|(machine, _)| machine.switches());
+        if resolved.is_some() && switches.is_none() && mistakes.is_empty() {
+            let help = "set network.model = \"infiniband\" and a topology, or give a --machine";
+            let message = "traffic needs a network with switches";
+            let mistake = configuration.mistake(keys::workload::SOURCE, message);
+            mistakes.push(mistake.help(help.to_owned()));
+        }
         let loads = loads(&configuration).map_err(|mistake| mistakes.push(mistake)).ok();
         let interval = tables::interval(&configuration, keys::traffic::INTERVAL)
             .map_err(|mistake| mistakes.push(mistake))
@@ -80,18 +70,18 @@ impl TrafficPlan {
             folder::output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();
         let pattern = pattern(&configuration).map_err(|mistake| mistakes.push(mistake)).ok();
         mistakes.extend(unused(&configuration, output.is_some(), loads.as_deref()));
-        let destinations = machine.as_ref().zip(pattern).and_then(|(machine, pattern)| {
-            let placed = destinations(&configuration, machine, &pattern);
+        let destinations = switches.zip(pattern).and_then(|(switches, pattern)| {
+            let placed = destinations(&configuration, switches, &pattern);
             placed.map_err(|mistake| mistakes.push(mistake)).ok()
         });
-        let (Some(machine), Some(destinations), Some(lengths), Some(loads), true) =
-            (machine, destinations, lengths, loads, mistakes.is_empty())
+        let (Some(switches), Some(destinations), Some(lengths), Some(loads), true) =
+            (switches, destinations, lengths, loads, mistakes.is_empty())
         else {
             sort(&mut mistakes);
             return Err(Mistakes(mistakes));
         };
-        let (network, _) = machine
-            .with(destinations.hosts())
+        let network = switches
+            .loaded(destinations.hosts())
             .map_err(|message| Mistakes(vec![nowhere(&message)]))?;
         let settings = settings(&configuration, destinations, lengths);
         Ok(Self {
@@ -101,8 +91,7 @@ impl TrafficPlan {
             saturation: configuration.switch(keys::traffic::SATURATION),
             interval,
             output,
-            warnings: remarks,
-            topology: machine.topology,
+            warnings: resolved.map(|(_, remarks)| remarks).unwrap_or_default(),
             configuration,
         })
     }
@@ -141,14 +130,14 @@ impl TrafficPlan {
     fn measure(&self) -> Result<Measured, traffic::Error> {
         let (network, settings) = (&self.network, &self.settings);
         if self.saturation {
-            let saturation = traffic::saturation(network, settings, WITHIN)?;
+            let saturation = network.saturation(settings, WITHIN)?;
             let points = saturation.points.clone();
             return Ok(Measured { points, saturation: Some(saturation) });
         }
         let points = if let [load] = self.loads[..] {
-            vec![traffic::run(network, &Settings { load, ..settings.clone() })?]
+            vec![network.point(&Settings { load, ..settings.clone() })?]
         } else {
-            traffic::curve(network, settings, &self.loads)?
+            network.curve(settings, &self.loads)?
         };
         Ok(Measured { points, saturation: None })
     }
@@ -156,14 +145,12 @@ impl TrafficPlan {
     /// Measures one load and writes what the network tells of it.
     fn watch(&self, load: f64, directory: &mut RunDirectory) -> Result<Measured, Failure> {
         let settings = Settings { load, ..self.settings.clone() };
-        let watch = || Watch::new(self.interval);
-        let observed = traffic::observe(&self.network, &settings, false, watch)
+        let (point, seen) = self
+            .network
+            .observe(&settings, self.interval)
             .map_err(|error| Failure::Input(format!("error: {error}")))?;
-        let watched = Watch::merge(observed.probes);
-        let (network, topology) = (self.network.clone(), Arc::clone(&self.topology));
-        let seen = tables::Seen { watched, network, topology, end: observed.span.1 };
         seen.write(directory, &tables::ALL)?;
-        Ok(Measured { points: vec![observed.point], saturation: None })
+        Ok(Measured { points: vec![point], saturation: None })
     }
 }
 
@@ -192,17 +179,17 @@ fn nowhere(message: &str) -> Diagnostic {
 
 /// The hosts that take part, in the order of their numbers: all that are in service, or those of
 /// `placement.hosts`.
-fn places(configuration: &Configuration, machine: &Infiniband) -> Result<Vec<u32>, Diagnostic> {
-    let graph = &machine.topology.graph;
+fn places(configuration: &Configuration, switches: &dyn Switches) -> Result<Vec<u32>, Diagnostic> {
+    let graph = &switches.topology().graph;
     let count = match configuration.value(keys::placement::HOSTS) {
         Some(list) => {
             let listed = topology::place::listed(&list, &graph.host_names());
             listed.map_err(|faults| nowhere(&faults.render(keys::placement::HOSTS.name())))?.len()
                 as u32
         }
-        None => machine.in_service(),
+        None => switches.in_service(),
     };
-    let places = machine.host_of_ranks(count).map_err(|message| nowhere(&message))?;
+    let places = switches.host_of_ranks(count).map_err(|message| nowhere(&message))?;
     let mut taken = vec![false; graph.hosts() as usize];
     let twice = places.iter().find(|&&host| std::mem::replace(&mut taken[host as usize], true));
     let Some(&twice) = twice else { return Ok(places) };
@@ -212,11 +199,11 @@ fn places(configuration: &Configuration, machine: &Infiniband) -> Result<Vec<u32
 
 fn destinations(
     configuration: &Configuration,
-    machine: &Infiniband,
+    switches: &dyn Switches,
     pattern: &Pattern,
 ) -> Result<Destinations, Diagnostic> {
-    let places = places(configuration, machine)?;
-    let placed = pattern.placed(&machine.topology, &places);
+    let places = places(configuration, switches)?;
+    let placed = pattern.placed(switches.topology(), &places);
     placed.map_err(|misfit| configuration.mistake(keys::workload::SOURCE, misfit.to_string()))
 }
 

@@ -7,7 +7,7 @@ use ::infiniband::{
 use ::topology::Fault;
 use units::Time;
 
-use super::topologies::faults;
+use super::super::topologies::faults;
 use crate::settings::{
     configuration::Configuration,
     diagnostic::Diagnostic,

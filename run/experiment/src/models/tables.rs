@@ -1,9 +1,8 @@
 //! Tables and drawings made from the records of a network with switches.
 
-use std::{io::Write, sync::Arc};
+use std::{fmt::Debug, io::Write, sync::Arc};
 
-use ::infiniband::Infiniband;
-use ::topology::Topology;
+use ::topology::Imported;
 use host::Record;
 use kernel::Probe;
 use network::Links;
@@ -28,15 +27,27 @@ pub(crate) fn interval(
     }
 }
 
+/// The times of flits on the links of a network, whichever model it is.
+pub trait FlitTimes: Debug + Send + Sync {
+    /// The time of one flit on the link behind an output port; `None` if there is no link.
+    fn flit_time(&self, device: DeviceId, port: u16) -> Option<Time>;
+}
+
+impl<N: Links + Debug + Send> FlitTimes for N {
+    fn flit_time(&self, device: DeviceId, port: u16) -> Option<Time> {
+        Links::flit_time(self, device, port)
+    }
+}
+
 /// The records of a network in one run.
 #[derive(Debug)]
 pub struct Seen {
     /// The records.
     pub watched: Watched,
     /// The network.
-    pub network: Infiniband,
+    pub network: Box<dyn FlitTimes>,
     /// Its topology.
-    pub topology: Arc<Topology>,
+    pub imported: Arc<Imported>,
     /// The end of the run, until which utilisation counts.
     pub end: Time,
 }
@@ -48,12 +59,13 @@ impl Seen {
         directory: &mut RunDirectory,
         which: &[Artifact],
     ) -> Result<(), results::Error> {
-        let Self { watched, network, topology, end } = self;
-        let graph = &topology.graph;
+        let Self { watched, network, imported, end } = self;
+        let graph = &imported.topology.graph;
+        let flit_time = |device, port| network.flit_time(device, port);
         for artifact in which {
             directory.write(*artifact, |out| match artifact {
                 Artifact::Lanes => results::write_lanes(out, watched, |device, port| {
-                    let flit = network.flit_time(DeviceId(device), port).unwrap_or_default();
+                    let flit = flit_time(DeviceId(device), port).unwrap_or_default();
                     (graph.name(device).to_owned().into(), flit)
                 }),
                 Artifact::Flows => results::write_flows(out, watched, |source, destination| {
@@ -61,8 +73,8 @@ impl Seen {
                 }),
                 Artifact::Hops => results::write_hops(out, watched),
                 _ => {
-                    let used = watched.link_utilisation(network, graph, *end);
-                    out.write_all(draw::heat_map(topology, &used).as_bytes())
+                    let used = watched.link_utilisation(flit_time, graph, *end);
+                    out.write_all(draw::heat_map(&imported.topology, &used).as_bytes())
                 }
             })?;
         }
