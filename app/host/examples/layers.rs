@@ -1,6 +1,6 @@
-//! What the layers above the network cost: a run, and then its injections once more over the same
-//! network without ranks: `layers [PATTERN [TOPOLOGY [BYTES [PRESET]]]]`. Times are seconds of the
-//! processor, taken in turn for a second, nine at least; the least counts.
+//! Measures the cost of the layers above the network: a run, and then its injections once more over
+//! the same network without ranks: `layers [PATTERN [TOPOLOGY [BYTES [PRESET]]]]`. Times are
+//! seconds of the processor, taken in turn for a second, nine at least; the least counts.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use schedule::pattern::{Options, Pattern};
 use topology::Routes;
 use units::{HostId, MessageId, Time};
 
-/// That of `heddle`.
+/// The allocator of `heddle`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -21,7 +21,7 @@ type Detail = <Infiniband as Network>::Detail;
 
 /// Injects again what has entered before, and counts what is delivered.
 struct Replay {
-    /// What enters, by host, in order of time.
+    /// The transfers that enter, by host, in order of time.
     lists: Vec<Vec<(Time, Transfer)>>,
 }
 

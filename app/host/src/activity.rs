@@ -243,11 +243,11 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let at = task.at.time;
         self.worker.events += 1;
         let source = &self.engine.source;
-        if source.asks(&self.rank.source, index) {
+        if source.is_conditional(&self.rank.source, index) {
             let tag = source.matched_by(op.tag);
             let message = self.rank.matching().peek_unexpected(op.peer, tag);
             let send = message.map(|message| message.send);
-            if !source.takes(&mut self.rank.source, index, send) {
+            if !source.accepts(&mut self.rank.source, index, send) {
                 return self.reached_rarely(index, Edge::Done, &task.at);
             }
         }
@@ -383,7 +383,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         if !self.engine.source.claims() {
             let matched_by = self.engine.source.matched_by(tag);
             let posted = self.rank.matching().posted.take(source, matched_by);
-            let served = || self.engine.source.serve(&mut self.rank.source, source, tag);
+            let served = || self.engine.source.receive_unposted(&mut self.rank.source, source, tag);
             return posted.or_else(served);
         }
         let claimed = self.engine.source.claim(&mut self.rank.source, self.id, source, tag);

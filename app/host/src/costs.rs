@@ -1,4 +1,4 @@
-//! What messages cost a host: the overheads, gaps and limits of LogGOPS (o, O, g, G, S).
+//! The costs of messages at a host: the overheads, gaps and limits of LogGOPS (o, O, g, G, S).
 //!
 //! The time on the wire (L) is not here: it belongs to the network. A host that is on several
 //! networks has a [`Costs`] for each.
@@ -9,7 +9,7 @@
 use loggops::{Inject, Parameters};
 use units::{Time, TimePerByte};
 
-/// What one message costs the hosts at its ends. The letters are those of the papers.
+/// The costs of one message at the hosts at its ends. The letters are those of the papers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostCosts {
     /// o at the sender: CPU time per message.
@@ -27,7 +27,7 @@ pub struct HostCosts {
     pub receive_overhead_per_byte: TimePerByte,
 }
 
-/// What messages between ranks of one host cost: they do not enter the network.
+/// The costs of messages between ranks of one host: they do not enter the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalCosts {
     /// Time from one rank to the other.
@@ -36,7 +36,7 @@ pub struct LocalCosts {
     pub ends: HostCosts,
 }
 
-/// What messages over one network cost a host, and how they get there.
+/// The costs of messages over one network at a host, and the protocol by which they get there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Costs {
     /// Costs of messages of at most `eager_limit` bytes.

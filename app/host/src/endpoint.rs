@@ -169,7 +169,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
     #[inline]
     fn prefetch(&self, host: HostId, state: &Ranks<S>, stage: usize) {
         let Ranks::Direct(rank) = state else { return };
-        self.engine.source.soon(&rank.source, host.0, stage);
+        self.engine.source.prefetch(&rank.source, host.0, stage);
         match &rank.waiting {
             // A program that is known in advance keeps so little for a rank that this would cost
             // more than it brings.
@@ -177,13 +177,13 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
                 kernel::prefetch(&**only);
             }
             Waiting::Nothing | Waiting::One(_) => {}
-            Waiting::Many(queues) => queues.soon(stage),
+            Waiting::Many(queues) => queues.prefetch(stage),
         }
         if let Some(matching) = &rank.matching {
             if stage == 0 {
                 kernel::prefetch(&**matching);
             } else {
-                matching.posted.soon(kernel::prefetch);
+                matching.posted.prefetch(kernel::prefetch);
             }
         }
     }

@@ -32,7 +32,7 @@ pub struct Engine<'a, S, N> {
     pub source: S,
     pub network: &'a N,
     pub settings: &'a Settings,
-    /// What messages over the network cost at the hosts.
+    /// The costs of messages over the network at the hosts.
     pub costs: Costs,
     pub ranks: u32,
     /// The size up to which a send is done at the end of its overhead ([`crate::SendDone`]).
@@ -68,7 +68,7 @@ pub struct WorkerState<B> {
     pub charges: Option<Charges>,
     /// Number of operations and messages.
     pub events: u64,
-    /// True if a rank has waited for its turn ([`crate::Probing::is_turn`]).
+    /// True if a rank has waited for its turn ([`crate::Probing::is_exclusive`]).
     pub turns: bool,
     /// The numbers of these and of the network's signals that the meter knows.
     pub reported: (u64, u64),
@@ -183,7 +183,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
         if !handled {
             for event in inbox {
                 if let Some(event) = opened(event) {
-                    self.engine.source.coming(event.source, event.message.tag);
+                    self.engine.source.prefetch_sender(event.source, event.message.tag);
                     self.arrive(&event);
                 }
             }
@@ -342,7 +342,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
     /// of its own.
     fn awaits_turn(&mut self, task: &Task, class: Class) -> bool {
         let (Class::Compute { .. }, Work::One(index, _)) = (class, task.work) else { return false };
-        if !self.engine.source.is_turn(&self.rank.source, index) {
+        if !self.engine.source.is_exclusive(&self.rank.source, index) {
             return false;
         }
         self.rank.turn = !self.rank.turn;

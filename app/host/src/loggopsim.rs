@@ -1,4 +1,4 @@
-//! What LogGOPSim (2023-12) computes, literally.
+//! A literal imitation of LogGOPSim (2023-12).
 //!
 //! One global order of events by (time, number of first insertion). An event that finds its CPU or
 //! interface busy is put back with the time at which they become free, its number unchanged. So

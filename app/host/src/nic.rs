@@ -1,4 +1,4 @@
-//! How ranks use the network adapter of their host, where the network is not direct.
+//! The use that ranks make of the network adapter of their host, where the network is not direct.
 //!
 //! The network carries bytes. What a message is about is announced to the receiver when the message
 //! is posted, and the harness brings the two together. Ranks know each other by their own numbers,
@@ -23,7 +23,7 @@ use crate::source::Source;
 #[derive(Default)]
 pub struct Common {
     /// Messages by abstract rendezvous from other hosts that have not met their receive, and ranks
-    /// that wait for their turn ([`Source::is_turn`]).
+    /// that wait for their turn ([`Source::is_exclusive`]).
     pub urgent: u32,
     /// True if a rank has to wait for its turn, and all that comes behind it.
     pub held: bool,
@@ -160,7 +160,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
         self.work(until).min(self.next_arrival())
     }
 
-    /// When the next message arrives.
+    /// The time at which the next message arrives.
     fn next_arrival(&self) -> Time {
         let first = self.common.as_ref().and_then(|common| common.arrivals.front());
         first.map_or(Time::MAX, |event| event.time)

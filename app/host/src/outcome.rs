@@ -1,4 +1,4 @@
-//! What a run yields: totals per rank, the critical path, a deadlock, and records for probes.
+//! The results of a run: totals per rank, the critical path, a deadlock, and records for probes.
 
 use network::Never;
 use schedule::Op;
@@ -154,11 +154,11 @@ pub enum Record<D = Never> {
     /// A part of the network has something to tell: a host's interface, or a device, numbered
     /// behind the hosts.
     Network {
-        /// Which.
+        /// The device's number.
         device: u32,
         /// The time.
         at: Time,
-        /// What.
+        /// The record.
         record: network::Record<D>,
     },
     /// A CPU was busy from `start` to `end`, noise included.

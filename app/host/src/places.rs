@@ -1,4 +1,4 @@
-//! Which ranks share a host.
+//! The ranks that share a host.
 
 use crate::Error;
 

@@ -456,7 +456,7 @@ impl Queues {
 
     /// Prefetches what will be looked at first.
     #[inline]
-    pub fn soon(&self, stage: usize) {
+    pub fn prefetch(&self, stage: usize) {
         if stage == 0 {
             kernel::prefetch(&self.tasks);
             kernel::prefetch(&self.messages);
@@ -464,9 +464,9 @@ impl Queues {
         } else {
             for head in &self.active {
                 if head.class.of_messages() {
-                    self.messages[head.number as usize].soon();
+                    self.messages[head.number as usize].prefetch();
                 } else {
-                    self.tasks[head.number as usize].soon();
+                    self.tasks[head.number as usize].prefetch();
                 }
             }
         }

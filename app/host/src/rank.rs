@@ -24,8 +24,8 @@ pub struct Rank<S> {
     /// Messages to other processes so far.
     pub sequence: u32,
     pub received_messages: u32,
-    /// True if its next operation accesses what ranks share ([`crate::Probing::is_turn`]) and waits
-    /// for those of others that come before it.
+    /// True if its next operation accesses what ranks share ([`crate::Probing::is_exclusive`]) and
+    /// waits for those of others that come before it.
     pub turn: bool,
     pub sent_bytes: u64,
     pub received_bytes: u64,

@@ -30,7 +30,7 @@ struct Seat<S: Source> {
     id: u32,
     rank: Rank<S::State>,
     queues: Option<Box<Queues>>,
-    /// When something happens there next.
+    /// The time at which something happens there next.
     next: Time,
 }
 

@@ -274,7 +274,7 @@ impl Graph {
         self.is(index, DONE)
     }
 
-    /// The oldest operations will be asked for soon.
+    /// Prefetches the oldest operations, which are about to be asked for.
     pub fn prefetch(&self) {
         for index in (0..SOON).map(|offset| self.first.wrapping_add(offset)) {
             let Some(place) = self.place(index) else { return };
@@ -283,7 +283,7 @@ impl Graph {
         }
     }
 
-    /// Operations will be added soon: asks for their room.
+    /// Prefetches the room of operations that are about to be added.
     pub fn prefetch_room(&self) {
         let last = self.next.wrapping_sub(self.first);
         for place in (last..last + ADDED).map(|offset| self.behind(offset)) {

@@ -72,7 +72,7 @@ impl Rank {
     }
 
     /// A receive at once would take the message of a send, or none is there; whether it does.
-    pub fn takes(&mut self, receive: u32, send: Option<u32>) -> bool {
+    pub fn accepts(&mut self, receive: u32, send: Option<u32>) -> bool {
         let question = self.probes.iter().find(|probe| probe.receive == receive);
         let question = question.and_then(|probe| probe.before);
         let before = |send| question.is_none_or(|found| is_before(send, found));

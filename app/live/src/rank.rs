@@ -272,7 +272,7 @@ impl Rank {
         Ok(Want::Now(u64::MAX))
     }
 
-    /// Something will happen to the rank soon.
+    /// Prefetches the state of the rank, which is about to run.
     pub fn prefetch(&self, stage: usize) {
         if stage == 0 {
             kernel::prefetch(self);

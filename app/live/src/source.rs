@@ -317,7 +317,7 @@ impl<H: Runner + ?Sized> Operations for &Live<'_, H> {
         state.rank.graph.is_alarm(index)
     }
 
-    fn soon(&self, state: &State, rank: u32, stage: usize) {
+    fn prefetch(&self, state: &State, rank: u32, stage: usize) {
         state.rank.prefetch(stage);
         if state.waits && stage == 0 {
             self.runner.prefetch(rank, false);
@@ -333,12 +333,12 @@ impl<H: Runner + ?Sized> Claims for &Live<'_, H> {
 }
 
 impl<H: Runner + ?Sized> Probing for &Live<'_, H> {
-    fn asks(&self, state: &State, receive: u32) -> bool {
+    fn is_conditional(&self, state: &State, receive: u32) -> bool {
         state.rank.graph.is(receive, AT_ONCE)
     }
 
-    fn takes(&self, state: &mut State, receive: u32, send: Option<u32>) -> bool {
-        state.rank.takes(receive, send)
+    fn accepts(&self, state: &mut State, receive: u32, send: Option<u32>) -> bool {
+        state.rank.accepts(receive, send)
     }
 
     fn matched(&self, state: &mut State, receive: u32, (sender, send): (u32, u32), bytes: u64) {
@@ -357,13 +357,13 @@ impl<H: Runner + ?Sized> Probing for &Live<'_, H> {
         }
     }
 
-    fn coming(&self, sender: u32, tag: u32) {
+    fn prefetch_sender(&self, sender: u32, tag: u32) {
         if !Tags::is_of_collective(tag) {
             self.rules.shared.prefetch_envelopes(sender);
         }
     }
 
-    fn serve(&self, state: &mut State, sender: u32, tag: u32) -> Option<u32> {
+    fn receive_unposted(&self, state: &mut State, sender: u32, tag: u32) -> Option<u32> {
         match tag {
             REQUEST => Some(state.rank.serve(sender, REQUEST)),
             BIRTH if state.rank.dormant => {
@@ -382,7 +382,7 @@ impl<H: Runner + ?Sized> Probing for &Live<'_, H> {
         state.rank.void(receive);
     }
 
-    fn is_turn(&self, state: &State, index: u32) -> bool {
+    fn is_exclusive(&self, state: &State, index: u32) -> bool {
         state.rank.turn == Some(index)
     }
 

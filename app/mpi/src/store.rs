@@ -104,7 +104,7 @@ impl<V> Store<V> {
 
     /// Calls `each` with what a search would read first.
     #[inline]
-    pub fn soon(&self, each: impl Fn(&V)) {
+    pub fn prefetch(&self, each: impl Fn(&V)) {
         for entry in self.few.iter().step_by(4) {
             each(&entry.value);
         }

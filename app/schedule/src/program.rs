@@ -162,9 +162,9 @@ pub trait Program: Sync {
         false
     }
 
-    /// The operation will be asked for soon: a chance to prefetch it. It need not exist. In stage 1
+    /// Prefetches an operation that is about to be asked for. It need not exist. In stage 1
     /// what stage 0 asked for has arrived.
-    fn soon(&self, rank: u32, index: u32, stage: usize) {
+    fn prefetch(&self, rank: u32, index: u32, stage: usize) {
         let _ = (rank, index, stage);
     }
 

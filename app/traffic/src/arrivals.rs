@@ -1,4 +1,4 @@
-//! When messages enter.
+//! The times at which messages enter.
 
 use kernel::Random;
 

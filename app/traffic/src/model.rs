@@ -77,13 +77,13 @@ impl Wire for Note {
 /// A delivered message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// When.
+    /// The time of its delivery.
     pub at: Time,
-    /// When it entered.
+    /// The time at which it entered.
     pub entered: Time,
     /// From where.
     pub source: u32,
-    /// Where.
+    /// Its destination.
     pub destination: u32,
     /// Its size.
     pub bytes: u64,
@@ -92,7 +92,7 @@ pub struct Delivery {
 /// The state of a worker.
 pub struct Crew<B> {
     pub probe: B,
-    /// When the run ends.
+    /// The time at which the run ends.
     pub end: Time,
     pub latency: Histogram,
     /// Links crossed by the messages in `latency`, and by all.
@@ -160,14 +160,15 @@ pub struct Host {
     /// Mail that it has sent beside the network.
     sent: u32,
     pace: Pace,
-    /// When the next message enters, exactly and as the network sees it, its number and size.
+    /// The time at which the next message enters, exactly and as the network sees it, its number
+    /// and size.
     clock: f64,
     next: Time,
     number: u64,
     bytes: u64,
     /// True if the network adapter has the first message.
     started: bool,
-    /// When the current batch ends, and what is in it and in those after it.
+    /// The time at which the current batch ends, and the content of it and of those after it.
     boundary: Time,
     batch: u64,
     accounts: VecDeque<Batch>,

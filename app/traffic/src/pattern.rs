@@ -356,7 +356,7 @@ impl Destinations {
         }
     }
 
-    /// Where a host that sends anything sends its message of this number.
+    /// Returns the destination of a host's message of this number, if the host sends any.
     #[inline]
     pub fn draw(&self, random: Random, host: u32, number: u64) -> u32 {
         let first = || random.unit(host, 2 * number);

@@ -35,7 +35,7 @@ pub struct Settings {
     pub seed: u64,
     /// Worker threads of one run.
     pub threads: usize,
-    /// How mail travels between them.
+    /// The transport of mail between them.
     pub transport: TransportKind,
 }
 
@@ -131,7 +131,7 @@ pub struct Point {
     pub growing: bool,
     /// True if the network delivers less than enters: unsteady, or growing.
     pub saturated: bool,
-    /// How it came to a standstill, if it did. Then it is not called saturated.
+    /// The deadlock that it came to, if it did. Then it is not called saturated.
     pub deadlock: Option<Deadlock>,
 }
 
@@ -391,7 +391,7 @@ pub fn curve<N: Links>(
     found.into_iter().map(|(_, point)| point).collect()
 }
 
-/// Where a network saturates.
+/// The load at which a network saturates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Saturation {
     /// The largest load found that is accepted, and the smallest that is not, or at which nothing

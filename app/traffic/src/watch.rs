@@ -221,7 +221,7 @@ pub struct Watch {
 /// Counts that do not go by lane and interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rest {
-    /// When a flow was slowed down, and the index after that, by flow.
+    /// The times at which a flow was slowed down, and the index after that, by flow.
     flows: BTreeMap<Flow, Vec<(Time, u16)>>,
     /// Messages by the number of links they crossed.
     hops: BTreeMap<u16, u64>,

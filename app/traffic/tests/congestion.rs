@@ -61,7 +61,7 @@ fn shares_of_a_parking_lot() {
     assert!(sum > 0.75, "{with:?}");
 }
 
-/// What the records say is the same on any number of threads, and agrees with what was delivered:
+/// The records are equal on any number of threads, and agrees with what was delivered:
 /// flits on the link to host 0 (link of port 0 of the first switch, device 5) are those of the
 /// messages delivered there, 34 each; every message of host h crosses h + 2 links.
 #[test]

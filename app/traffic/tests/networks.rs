@@ -53,9 +53,9 @@ fn zero_load() {
     }
 }
 
-/// What is offered is accepted, and all that is asked for is offered. The busiest links of a mesh
-/// carry k/4 = 2 times the load of a host (Dally and Towles, section 3.3.1), those of a torus k/8 =
-/// 1, those of the tree 1: loads of half of that are far below saturation.
+/// All that is offered is accepted, and all that is asked for is offered. The busiest links of a
+/// mesh carry k/4 = 2 times the load of a host (Dally and Towles, section 3.3.1), those of a torus
+/// k/8 = 1, those of the tree 1: loads of half of that are far below saturation.
 #[test]
 fn accepted_is_offered() {
     for ((spec, _), load) in networks().into_iter().zip([0.4, 0.2, 0.4]) {
@@ -111,7 +111,7 @@ fn conservation_order_and_threads() {
     }
 }
 
-/// What ends by precision ends at the same batch on any number of threads.
+/// A run that ends by precision ends at the same batch on any number of threads.
 #[test]
 fn threads_agree_on_the_end() {
     let (net, settings) = uniform("torus:dims=8x8", 0.3);

@@ -199,7 +199,7 @@ impl<T: Ready> ReadyQueue<T> {
 
     /// Prefetches the entries at both ends.
     #[inline]
-    pub fn soon(&self) {
+    pub fn prefetch(&self) {
         for entry in [self.fifo.front(), self.fifo.back()].into_iter().flatten() {
             prefetch(entry);
         }

@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(bounds(&[1, 1, 0, 0, 0], 2), [0, 1, 5]);
     }
 
-    /// Where moving bounds to those of blocks moves at most 4 % of a share, no places are assigned.
+    /// No places are assigned where moving bounds to those of blocks moves at most 4 % of a share.
     /// Elsewhere they are, and a worker's blocks are its own.
     #[test]
     fn places() {

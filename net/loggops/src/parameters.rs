@@ -27,7 +27,7 @@ pub struct Costs {
     pub receive_overhead_per_byte: TimePerByte,
 }
 
-/// When a message enters the network.
+/// The moment at which a message enters the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inject {
     /// At the start of the send's overhead.
@@ -49,7 +49,7 @@ pub struct Parameters {
     pub local: Costs,
     /// S: a message of S bytes is still eager; larger ones use rendezvous.
     pub eager_limit: u64,
-    /// When a message enters the network.
+    /// The moment at which a message enters the network.
     pub inject: Inject,
 }
 

@@ -32,7 +32,8 @@ impl Spent {
 /// The calls of a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankTime {
-    /// When it entered `MPI_Finalize`, or left its last call, since it left `MPI_Init`.
+    /// The time at which it entered `MPI_Finalize`, or left its last call, since it left
+    /// `MPI_Init`.
     pub end: Time,
     /// Its time in calls.
     pub calls: Spent,
@@ -90,7 +91,7 @@ impl Side {
     }
 }
 
-/// Where a run's calls come from.
+/// The origin of a run's calls.
 enum Source {
     Traces(Traces),
     Table(PathBuf),

@@ -66,7 +66,7 @@ pub struct Observers<'a> {
     /// The function that makes the holder of a live program's ranks; without it each rank is a
     /// process.
     pub make: Option<live::MakeRunner<'a>>,
-    /// Where what they print goes.
+    /// The destination of what they print.
     pub printing: live::Printing,
 }
 
@@ -82,7 +82,7 @@ impl Default for Observers<'_> {
 /// it simulates, which costs a little, and calls [`Observer::begins`] before and [`Observer::ends`]
 /// after, from the thread that runs the job. Nothing that an observer does changes the results.
 pub trait Observer: Sync {
-    /// Where the simulation counts; `None` if nobody looks.
+    /// The meter on which the simulation counts; `None` if nobody looks.
     fn meter(&self) -> Option<Arc<Meter>> {
         None
     }
@@ -141,7 +141,7 @@ impl Report {
 pub struct Ending {
     /// The rank that ended it.
     pub rank: u32,
-    /// When.
+    /// The simulated time.
     pub time: Time,
     /// The reason, in words.
     pub how: String,

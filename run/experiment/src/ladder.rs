@@ -22,9 +22,9 @@ use crate::{
 pub struct Rung {
     /// The model.
     pub name: &'static str,
-    /// When the last rank finishes; `None` in a deadlock.
+    /// The time at which the last rank finishes; `None` in a deadlock.
     pub makespan: Option<Time>,
-    /// When each rank finishes.
+    /// The times at which ranks finish.
     pub finish: Vec<Time>,
     /// The part of the ranks' time until they finish that is no computation, 0 to 1.
     pub communication: f64,

@@ -1,4 +1,5 @@
-//! What is generated from the table of settings: it must be complete, and its copies current.
+//! The text that is generated from the table of settings: it must be complete, and its copies
+//! current.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -66,7 +67,7 @@ fn the_table_is_sound() {
     }
 }
 
-/// What `--print-config` prints is an experiment file that says the same.
+/// The output of `--print-config` is an experiment file that says the same.
 #[test]
 fn what_is_printed_can_be_read() {
     let request = Request {

@@ -1,4 +1,4 @@
-//! Which value holds, and where it comes from.
+//! The value that holds, and its origin.
 
 use experiment::{Configuration, Origin, Request};
 

@@ -6,7 +6,7 @@ use experiment::{Configuration, Request, document};
 use regex_lite::Regex;
 use serde_json::Value;
 
-/// Whether a value fits a schema, by the keywords that ours uses; any other is a failure.
+/// Returns whether a value fits a schema, by the keywords that ours uses; any other is a failure.
 fn fits(schema: &Value, value: &Value) -> bool {
     let schema = schema.as_object().expect("a schema");
     schema.iter().all(|(keyword, rule)| match keyword.as_str() {

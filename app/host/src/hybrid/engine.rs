@@ -199,7 +199,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
     fn start(&mut self, rank: u32, cpu: u8, ready: &Ready) -> Result<(), Error> {
         let &Ready { order: Start { at: posted, index, .. }, op, path } = ready;
         self.events += 1;
-        if op.kind == Kind::Recv && !self.takes(rank, index, &op) {
+        if op.kind == Kind::Recv && !self.accepts(rank, index, &op) {
             self.reached(rank, (index, Edge::Done), &ready.stamp());
             return Ok(());
         }
@@ -404,7 +404,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             return self.matched(number, receive, room, None);
         }
         let state = &mut self.ranks[destination as usize];
-        if let Some(receive) = self.source.serve(&mut state.source, rank, tag) {
+        if let Some(receive) = self.source.receive_unposted(&mut state.source, rank, tag) {
             self.open(destination, receive);
             return self.matched(number, receive, u64::MAX, None);
         }

@@ -34,14 +34,14 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
     }
 
     /// Returns whether a receive that is posted now takes a message, or waits for one.
-    pub fn takes(&mut self, rank: u32, receive: u32, op: &Op) -> bool {
+    pub fn accepts(&mut self, rank: u32, receive: u32, op: &Op) -> bool {
         let Rank { source, mailbox, .. } = &mut self.ranks[rank as usize];
-        if !self.source.asks(source, receive) {
+        if !self.source.is_conditional(source, receive) {
             return true;
         }
         let message = mailbox.unexpected.peek(op.peer, self.source.matched_by(op.tag));
         let message = message.and_then(|number| self.messages.get(*number));
-        self.source.takes(source, receive, message.map(|message| message.send))
+        self.source.accepts(source, receive, message.map(|message| message.send))
     }
 
     /// The next receive that a look takes in: those that are due, then those that it asks for;

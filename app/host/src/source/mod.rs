@@ -1,4 +1,4 @@
-//! Where operations come from.
+//! The sources of operations.
 //!
 //! A [`Source`] supplies the operations of ranks: a static program ([`Scheduled`], made of any
 //! [`schedule::Program`]) or live ranks (crate `live`). It is five traits, one for each question
@@ -117,7 +117,7 @@ pub trait Operations: Sync {
 
     /// Prefetches what the source keeps for a rank that the executor is about to run. The kernel
     /// calls it in stages, from 0 on, so that a later stage can follow what an earlier one brought.
-    fn soon(&self, state: &Self::State, rank: u32, stage: usize) {
+    fn prefetch(&self, state: &Self::State, rank: u32, stage: usize) {
         let _ = (state, rank, stage);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Operations;
 
-/// What a rank decides while it is simulated: probes, cancelled receives, receives that nobody
+/// The decisions of a rank while it is simulated: probes, cancelled receives, receives that nobody
 /// posted, and accesses to what all ranks share.
 ///
 /// Engines ask at the simulated moment at which it matters, so an answer may depend on all that has
@@ -10,8 +10,8 @@ use super::Operations;
 /// what the defaults say.
 pub trait Probing: Operations {
     /// Returns whether a receive asks which message is there before it takes one
-    /// ([`Probing::takes`]).
-    fn asks(&self, state: &Self::State, receive: u32) -> bool {
+    /// ([`Probing::accepts`]).
+    fn is_conditional(&self, state: &Self::State, receive: u32) -> bool {
         let _ = (state, receive);
         false
     }
@@ -19,7 +19,7 @@ pub trait Probing: Operations {
     /// Decides whether a receive that asks is posted. `send` is the operation of the message that
     /// it would meet at once, `None` if none is there. If the answer is false, the receive is done
     /// as if it had never been posted.
-    fn takes(&self, state: &mut Self::State, receive: u32, send: Option<u32>) -> bool {
+    fn accepts(&self, state: &mut Self::State, receive: u32, send: Option<u32>) -> bool {
         let _ = (state, receive, send);
         true
     }
@@ -31,13 +31,13 @@ pub trait Probing: Operations {
     }
 
     /// Prefetches what [`Probing::matched`] will need of the sender of a message that has arrived.
-    fn coming(&self, sender: u32, tag: u32) {
+    fn prefetch_sender(&self, sender: u32, tag: u32) {
         let _ = (sender, tag);
     }
 
     /// Makes a receive for a message that meets none, if the rank takes such a message without
     /// being asked to: the request of a one-sided access, or what starts a process.
-    fn serve(&self, state: &mut Self::State, sender: u32, tag: u32) -> Option<u32> {
+    fn receive_unposted(&self, state: &mut Self::State, sender: u32, tag: u32) -> Option<u32> {
         let _ = (state, sender, tag);
         None
     }
@@ -56,7 +56,7 @@ pub trait Probing: Operations {
 
     /// Returns whether a rank looks at or changes what all ranks share when a computation is done.
     /// An engine carries out such a computation only when no rank has an earlier one.
-    fn is_turn(&self, state: &Self::State, index: u32) -> bool {
+    fn is_exclusive(&self, state: &Self::State, index: u32) -> bool {
         let _ = (state, index);
         false
     }

@@ -127,8 +127,8 @@ impl<P: Program> Operations for Scheduled<'_, P> {
 
     /// Programs are mostly worked off in the order in which they stand.
     #[inline]
-    fn soon(&self, state: &Progress, rank: u32, stage: usize) {
-        self.program.soon(rank, state.done, stage);
+    fn prefetch(&self, state: &Progress, rank: u32, stage: usize) {
+        self.program.prefetch(rank, state.done, stage);
     }
 }
 

@@ -1,8 +1,8 @@
-//! How a program waits for operations.
+//! The calls by which a program waits for operations.
 
 use super::Operations;
 
-/// How a program waits for its operations: which MPI call stands behind an operation.
+/// The MPI calls behind operations, by which a program waits for them.
 ///
 /// The model of flows charges by that (SMPI's rules): a blocking send costs other than an immediate
 /// one, and the overhead of a receive is due when the rank waits for it. Only the engine over flows

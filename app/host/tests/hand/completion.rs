@@ -131,7 +131,8 @@ fn one_behind_the_other_over_switches() {
     assert_eq!(finish(text, &[0, 0, 2], &settings)[..2], [2_588_000, 3_676_000]);
 }
 
-/// What is copied is done at the end of its overhead, and so is everything under the other rule.
+/// A message that is copied is done at the end of its overhead, and so is everything under the
+/// other rule.
 #[test]
 fn copied_or_not_over_switches() {
     let settings = over_switches(65_535);

@@ -27,8 +27,8 @@ fn two_sends_by_rendezvous() {
     assert_eq!((found.ranks, found.pending), (2, both));
 }
 
-/// The same messages one byte smaller are eager. Each is sent by 1500 and received from 4000 to
-/// 4000 + 1500 + 99 * 6.
+/// Messages one byte smaller than those above are eager. Each is sent by 1500 and received from
+/// 4000 to 4000 + 1500 + 99 * 6.
 #[test]
 fn two_eager_sends() {
     let text = "num_ranks 2

@@ -1,4 +1,4 @@
-//! Where the makespan goes: the parts of the critical path.
+//! The parts of the makespan: those of the critical path.
 
 use host::Settings;
 

@@ -82,9 +82,9 @@ fn a_set_of_its_own_for_large_messages() {
     check(&one(100), &settings, &[1500, 6094]);
 }
 
-/// The same with a handshake: request and answer are small messages, the data large. The request
-/// arrives at 4000, is received by 5500, answered by 7000; the answer is received from 9500 to
-/// 11000; the data leave by 13000, arrive at 23000, are received by 25000 + 100.
+/// The message above with a handshake: request and answer are small messages, the data large. The
+/// request arrives at 4000, is received by 5500, answered by 7000; the answer is received from 9500
+/// to 11000; the data leave by 13000, arrive at 23000, are received by 25000 + 100.
 #[test]
 fn a_handshake_of_small_messages_for_a_large_one() {
     let mut settings = handshake();

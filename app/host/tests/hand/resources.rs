@@ -64,7 +64,7 @@ fn the_start_of_a_send() {
     check_compat(text, &DEFAULT.settings(), &[5000, 6500]);
 }
 
-/// The same after the end of the send, at 2500.
+/// The operation starts after the end of the send, at 2500.
 #[test]
 fn the_end_of_a_send() {
     let text = "num_ranks 2

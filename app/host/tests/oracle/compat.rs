@@ -41,7 +41,7 @@ fn settings(parameters: Parameters) -> Settings {
     Settings { parameters, ..Settings::default() }
 }
 
-/// What an outcome says, in the oracle's terms: finish times, events, and stuck operations.
+/// An outcome in the oracle's terms: finish times, events, and stuck operations.
 fn said(outcome: &Outcome) -> (Vec<u64>, u64, Vec<(u32, u32, bool)>) {
     let finish = outcome.ranks.iter().map(|rank| rank.finish.ps()).collect();
     let pending = outcome.deadlock.iter().flat_map(|deadlock| &deadlock.pending);
@@ -49,8 +49,8 @@ fn said(outcome: &Outcome) -> (Vec<u64>, u64, Vec<(u32, u32, bool)>) {
     (finish, outcome.events, pending)
 }
 
-/// The same of the oracle. Of a stuck rank, the operations that started count, or else the first
-/// that waits for something that can still be told apart.
+/// The oracle's result in these terms. Of a stuck rank, the operations that started count, or else
+/// the first that waits for something that can still be told apart.
 fn expected(result: &Result) -> (Vec<u64>, u64, Vec<(u32, u32, bool)>) {
     let finish = result.finish.iter().map(|ns| ns * NS).collect();
     let mut pending: Vec<_> = result.started.iter().map(|&(rank, op)| (rank, op, true)).collect();

@@ -65,7 +65,7 @@ fn run_everyhow(
     Ok(recorded)
 }
 
-/// What the engine and the oracle both tell.
+/// The results that the engine and the oracle both tell.
 fn said(outcome: &Outcome) -> (Result, Vec<PendingOp>) {
     let each = |of: fn(&host::RankTotals) -> u64| outcome.ranks.iter().map(of).collect();
     let result = Result {

@@ -1,4 +1,4 @@
-//! What the comparisons with the oracles brought to light, each in its smallest form.
+//! The faults that comparisons with the oracles brought to light, each in its smallest form.
 
 use host::{Outcome, Rendezvous, Settings, simulate};
 use kernel::Silent;

@@ -30,11 +30,11 @@ pub struct Parameters {
 /// Lengthening of an activity of a rank from one time to another.
 pub type Noise<'a> = &'a dyn Fn(usize, u64, u64) -> u64;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a finding of its own")]
 pub struct Result {
-    /// When the last CPU of each rank is free, in nanoseconds.
+    /// The times at which the last CPU of each rank is free, in nanoseconds.
     pub finish: Vec<u64>,
     /// Insertions of new events.
     pub events: u64,
@@ -42,10 +42,10 @@ pub struct Result {
     pub started: Vec<(u32, u32)>,
     /// Operations that never started.
     pub waiting: Vec<(u32, u32)>,
-    /// Whether a receive larger than S released the sender of an eager message, which was done
+    /// True if a receive larger than S released the sender of an eager message, which was done
     /// already, and so counted down the dependencies of its dependents a second time.
     pub released_twice: bool,
-    /// Whether a rank released itself from a rendezvous.
+    /// True if a rank released itself from a rendezvous.
     pub released_itself: bool,
     /// True if a sum with (s-1)O or (s-1)G lies below zero before it wraps.
     pub below_zero: bool,

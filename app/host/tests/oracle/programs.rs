@@ -15,18 +15,18 @@ pub enum Step {
     Message { from: u32, to: u32, size: u64, tag: u32, send: Place, receive: Place, odd: Odd },
 }
 
-/// Where an operation stands.
+/// The place of an operation.
 #[derive(Clone, Debug)]
 pub struct Place {
     pub cpu: u8,
     pub nic: u8,
-    /// How many operations back lie those that it waits for, and whether for their start.
+    /// The distances back to the operations that it waits for; true if it waits for their start.
     pub after: Vec<(usize, bool)>,
-    /// Whether it comes before the operation that its rank had last.
+    /// True if it comes before the operation that its rank had last.
     pub swapped: bool,
 }
 
-/// What is unusual about a message.
+/// The unusual properties of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Odd {
     pub any_source: bool,
@@ -96,14 +96,14 @@ pub fn image(text: &str) -> Image {
     Image::from_text(text.as_bytes()).unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).0
 }
 
-/// What the random schedules may contain.
+/// The variety of random schedules.
 #[derive(Clone, Copy, Debug)]
 pub struct Variety {
     pub resources: u8,
-    /// Whether messages and receives may be unmatched, sends may have any tag, and receives more
+    /// True if messages and receives may be unmatched, sends may have any tag, and receives more
     /// room than their message has bytes.
     pub odd: bool,
-    /// Whether every receive has room for every message.
+    /// True if every receive has room for every message.
     pub roomy: bool,
     /// Sizes of messages.
     pub sizes: &'static [u64],

@@ -17,7 +17,7 @@ use units::{Time, TimePerByte};
 
 use crate::graph::{Node, unpack};
 
-/// What the simulator is told. Times are in picoseconds.
+/// The settings of the simulator. Times are in picoseconds.
 pub struct Rules<'a> {
     pub parameters: Parameters,
     pub rendezvous: Rendezvous,
@@ -25,11 +25,11 @@ pub struct Rules<'a> {
     pub time_unit: u64,
     /// Lengthening of an activity of a rank from one time to another.
     pub noise: &'a dyn Fn(usize, u64, u64) -> u64,
-    /// Whether a message is caused by its injection, not by the start of its send.
+    /// True if a message is caused by its injection, not by the start of its send.
     pub caused_by_injection: bool,
 }
 
-/// What came of a run, by rank.
+/// The result of a run, by rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Result {
     pub finish: Vec<u64>,
@@ -363,7 +363,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// Whether a send of so many bytes is done when they have left.
+    /// Returns whether a send of so many bytes is done when they have left.
     fn has_to_leave(&self, size: u64) -> bool {
         match self.rules.send_done {
             SendDone::Overhead => false,

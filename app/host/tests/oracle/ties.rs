@@ -1,4 +1,4 @@
-//! What decides between a send and a message that become possible at the same instant: how often
+//! The order of a send and a message that become possible at the same instant: how often
 //! the default order ends like LogGOPSim's insertion order, and how often another choice would.
 
 use host::{Rendezvous, SendDone};

@@ -219,7 +219,7 @@ impl Program for Image {
     }
 
     #[inline]
-    fn soon(&self, rank: u32, index: u32, stage: usize) {
+    fn prefetch(&self, rank: u32, index: u32, stage: usize) {
         let blob = self.blob(rank);
         let node = blob.nodes as usize + NODE * index as usize;
         let place = if stage == 0 {

@@ -36,7 +36,7 @@ pub(crate) use items::TEST;
 #[derive(Debug)]
 pub struct Flow {
     platform: Platform,
-    /// Where it is described, if by a file of its own.
+    /// The file that describes it, if it has one of its own.
     file: Option<PathBuf>,
     items: Items,
     protocols: Protocols,

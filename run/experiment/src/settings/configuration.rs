@@ -19,7 +19,7 @@ use super::{
     value::{Topology, Typed, Value, Workload, is_xml},
 };
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Nothing was said, and there is a default.
@@ -255,7 +255,7 @@ impl Configuration {
         self.entries.get(id.into().place())?.as_ref()
     }
 
-    /// Where something was said about a setting.
+    /// The place at which something was said about a setting.
     pub(crate) fn place(&self, id: impl Into<Id>) -> Place {
         self.entry(id).map_or(Place::Nowhere, |entry| entry.place.clone())
     }

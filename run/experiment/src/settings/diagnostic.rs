@@ -13,7 +13,7 @@ pub(crate) struct Source {
     pub text: String,
 }
 
-/// Where something was said.
+/// The place at which something was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// In a text, at these bytes.

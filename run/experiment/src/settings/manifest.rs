@@ -42,7 +42,7 @@ struct Contents {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// Where it is, from the manifest's folder.
+    /// Its path, from the manifest's folder.
     path: String,
     /// SHA-256 of its contents, in hexadecimal.
     sha256: String,
@@ -58,7 +58,7 @@ const LOST: &str =
 /// A manifest that was read.
 #[derive(Debug)]
 pub(crate) struct Manifest {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     inputs: Vec<Input>,
     defaults: Option<Vec<String>>,

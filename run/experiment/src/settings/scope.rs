@@ -1,4 +1,4 @@
-//! Where a key means something: for which models and workloads, and of what it is a part.
+//! The scope of a key: the models and workloads for which it means something, and its part.
 
 /// The models that a key can belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub enum Part {
     Machine,
     /// Placement, simulation, and the tables that a run keeps.
     Run,
-    /// Where results go and how they are shown. It stands in no manifest.
+    /// The destination of results and the way in which they are shown. It stands in no manifest.
     Display,
 }
 
@@ -229,7 +229,7 @@ pub(super) const TRANSPORT: Scope =
     scope(Part::Run, models(&[Loggops, Infiniband, Flow]), ANY_WORKLOAD);
 /// Tables and timelines of ranks.
 pub(super) const RANKS: Scope = scope(Part::Run, ANY_MODEL, PROGRAMS);
-/// Where results go.
+/// The destination of results.
 pub(super) const FOLDER: Scope = scope(Part::Display, ANY_MODEL, ANY_WORKLOAD);
 /// Drawings of ranks.
 pub(super) const DRAWN: Scope = scope(Part::Display, ANY_MODEL, PROGRAMS);

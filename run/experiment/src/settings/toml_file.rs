@@ -54,7 +54,7 @@ pub(crate) fn read(source: &Arc<Source>) -> (Vec<Assignment>, Vec<Diagnostic>) {
     (reader.assignments, reader.diagnostics)
 }
 
-/// Where the line of a place in a text starts.
+/// Returns the start of the line of a place in a text.
 fn line_start(place: &Place) -> usize {
     let Place::Text(source, span) = place else { return 0 };
     source.text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)

@@ -190,7 +190,7 @@ pub(crate) struct Mistake {
     pub message: String,
     /// The right form, if the message does not contain it.
     pub help: Option<String>,
-    /// Where in the text it is wrong, in bytes, if not as a whole.
+    /// The place in the text at which it is wrong, in bytes, if it is not wrong as a whole.
     pub offset: Option<usize>,
 }
 

@@ -111,7 +111,7 @@ fn locate(failure: Failure, input: &Input) -> Failure {
     }
 }
 
-/// Where a schedule comes from.
+/// The origin of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// A file.

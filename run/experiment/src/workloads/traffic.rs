@@ -40,7 +40,7 @@ pub struct TrafficPlan {
 pub struct Measured {
     /// The points, by load.
     pub points: Vec<Point>,
-    /// Where the network saturates, if that was asked for.
+    /// The load at which the network saturates, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Saturation>,
 }

@@ -35,7 +35,7 @@ pub(crate) struct Calls {
     pub init: Time,
 }
 
-/// What SMPI's replay lets a test cost if `smpi/test` is not said.
+/// The cost of a test in SMPI's replay if `smpi/test` is not said.
 pub(crate) const TEST: Time = Time::from_ps(100_000_000);
 
 /// All items that are known, each by the name and the older name that SimGrid has for it.
