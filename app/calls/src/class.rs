@@ -18,6 +18,18 @@ macro_rules! classes {
         }
 
         impl Class {
+    /// Returns the call that tells the same of its requests and completes them, for one that only
+    /// tells (`MPI_Request_get_status` and its kin); any other call as it is.
+    pub const fn completing(self) -> Self {
+        match self {
+            Self::RequestGetStatus => Self::Test,
+            Self::RequestGetStatusAny => Self::Testany,
+            Self::RequestGetStatusAll => Self::Testall,
+            Self::RequestGetStatusSome => Self::Testsome,
+            other => other,
+        }
+    }
+
             /// Returns the class that a word of the table stands for.
             pub fn named(word: &str) -> Option<Self> {
                 Some(match word {
@@ -58,6 +70,9 @@ classes! {
     Testall = "testall",
     Testsome = "testsome",
     RequestGetStatus = "request_get_status",
+    RequestGetStatusAny = "request_get_status_any",
+    RequestGetStatusAll = "request_get_status_all",
+    RequestGetStatusSome = "request_get_status_some",
     RequestFree = "request_free",
     Cancel = "cancel",
     IntercommCreate = "intercomm_create",
@@ -89,12 +104,11 @@ impl Class {
     /// their kin.
     pub const fn is_look(self) -> bool {
         matches!(
-            self,
+            self.completing(),
             Self::Test
                 | Self::Testany
                 | Self::Testall
                 | Self::Testsome
-                | Self::RequestGetStatus
                 | Self::Iprobe
                 | Self::Improbe
                 | Self::WinTest

@@ -292,22 +292,22 @@ PUBLIC int MPI_Wait(MPI_Request *request, MPI_Status *status)
 }
 ALIAS(MPI_Wait)
 
-PUBLIC int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+/* MPI_Test and MPI_Request_get_status. */
+static int test(unsigned number, MPI_Request *request, int *flag, MPI_Status *status)
 {
     struct call call;
     MPI_Status own;
-    if (!recording || inside)
-        return REAL(MPI_Test)(request, flag, status);
     enter(&call);
     lock();
     struct request known = request_of(request);
     unlock();
     status = status == MPI_STATUS_IGNORE ? &own : status;
-    int result = REAL(MPI_Test)(request, flag, status);
+    int result = number == C_MPI_Test ? REAL(MPI_Test)(request, flag, status)
+                                      : REAL(MPI_Request_get_status)(*request, flag, status);
     leave(&call);
     bool complete = result == MPI_SUCCESS && *flag;
     lock();
-    out_t out = put(trace_begin(C_MPI_Test, &call, FIXED_BYTES), known.number);
+    out_t out = put(trace_begin(number, &call, FIXED_BYTES), known.number);
     out = put_signed(out, complete);
     trace_end(put_completed(out, status, complete && known.receive));
     request_settled(known, request);
@@ -315,30 +315,20 @@ PUBLIC int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     done();
     return result;
 }
+
+PUBLIC int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    if (!recording || inside)
+        return REAL(MPI_Test)(request, flag, status);
+    return test(C_MPI_Test, request, flag, status);
+}
 ALIAS(MPI_Test)
 
 PUBLIC int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
-    struct call call;
-    MPI_Status own;
     if (!recording || inside)
         return REAL(MPI_Request_get_status)(request, flag, status);
-    enter(&call);
-    lock();
-    struct request known = request_of(&request);
-    unlock();
-    status = status == MPI_STATUS_IGNORE ? &own : status;
-    int result = REAL(MPI_Request_get_status)(request, flag, status);
-    leave(&call);
-    bool complete = result == MPI_SUCCESS && *flag;
-    lock();
-    out_t out = put(trace_begin(C_MPI_Request_get_status, &call, FIXED_BYTES), known.number);
-    out = put_signed(out, complete);
-    trace_end(put_completed(out, status, complete && known.receive));
-    request_settled(known, &request);
-    unlock();
-    done();
-    return result;
+    return test(C_MPI_Request_get_status, &request, flag, status);
 }
 ALIAS(MPI_Request_get_status)
 
@@ -370,27 +360,35 @@ PUBLIC int MPI_Waitany(int count, MPI_Request handles[], int *index, MPI_Status 
 }
 ALIAS(MPI_Waitany)
 
-PUBLIC int MPI_Testany(int count, MPI_Request handles[], int *index, int *flag, MPI_Status *status)
+/* MPI_Testany, and MPI_Request_get_status_any, whose requests are constant. */
+static int any(unsigned number, void *real, int count, MPI_Request *handles, int *index, int *flag,
+               MPI_Status *status)
 {
+    int (*function)(int, MPI_Request *, int *, int *, MPI_Status *) = real;
     struct call call;
     MPI_Status own;
-    if (!recording || inside)
-        return REAL(MPI_Testany)(count, handles, index, flag, status);
     enter(&call);
     prepare(count, handles);
     status = status == MPI_STATUS_IGNORE ? &own : status;
-    int result = REAL(MPI_Testany)(count, handles, index, flag, status);
+    int result = function(count, handles, index, flag, status);
     leave(&call);
     bool complete = result == MPI_SUCCESS && *flag;
     int found = complete ? *index : MPI_UNDEFINED;
     lock();
-    out_t out = put_requests(trace_begin(C_MPI_Testany, &call, bytes_for(count)), count);
+    out_t out = put_requests(trace_begin(number, &call, bytes_for(count)), count);
     out = put_signed(put_index(out, found), complete);
     trace_end(put_completed(out, status, received(found, count)));
     settle(count, handles);
     unlock();
     done();
     return result;
+}
+
+PUBLIC int MPI_Testany(int count, MPI_Request handles[], int *index, int *flag, MPI_Status *status)
+{
+    if (!recording || inside)
+        return REAL(MPI_Testany)(count, handles, index, flag, status);
+    return any(C_MPI_Testany, REAL(MPI_Testany), count, handles, index, flag, status);
 }
 ALIAS(MPI_Testany)
 
@@ -426,19 +424,20 @@ PUBLIC int MPI_Waitall(int count, MPI_Request handles[], MPI_Status *statuses)
 }
 ALIAS(MPI_Waitall)
 
-PUBLIC int MPI_Testall(int count, MPI_Request handles[], int *flag, MPI_Status *statuses)
+/* MPI_Testall, and MPI_Request_get_status_all. */
+static int all(unsigned number, void *real, int count, MPI_Request *handles, int *flag,
+               MPI_Status *statuses)
 {
+    int (*function)(int, MPI_Request *, int *, MPI_Status *) = real;
     struct call call;
-    if (!recording || inside)
-        return REAL(MPI_Testall)(count, handles, flag, statuses);
     enter(&call);
     prepare(count, handles);
     statuses = statuses == MPI_STATUSES_IGNORE ? scratch.statuses : statuses;
-    int result = REAL(MPI_Testall)(count, handles, flag, statuses);
+    int result = function(count, handles, flag, statuses);
     leave(&call);
     bool complete = result == MPI_SUCCESS && *flag;
     lock();
-    out_t out = put_requests(trace_begin(C_MPI_Testall, &call, bytes_for(count)), count);
+    out_t out = put_requests(trace_begin(number, &call, bytes_for(count)), count);
     out = put_signed(out, complete);
     trace_end(put_statuses(out, complete ? count : 0, statuses, result));
     settle(count, handles);
@@ -446,19 +445,25 @@ PUBLIC int MPI_Testall(int count, MPI_Request handles[], int *flag, MPI_Status *
     done();
     return result;
 }
+
+PUBLIC int MPI_Testall(int count, MPI_Request handles[], int *flag, MPI_Status *statuses)
+{
+    if (!recording || inside)
+        return REAL(MPI_Testall)(count, handles, flag, statuses);
+    return all(C_MPI_Testall, REAL(MPI_Testall), count, handles, flag, statuses);
+}
 ALIAS(MPI_Testall)
 
-typedef int some_function(int, MPI_Request *, int *, int *, MPI_Status *);
-
-/* MPI_Waitsome and MPI_Testsome. */
-static int some(unsigned number, some_function *real, int count, MPI_Request *handles, int *ended,
+/* MPI_Waitsome, MPI_Testsome and MPI_Request_get_status_some. */
+static int some(unsigned number, void *real, int count, MPI_Request *handles, int *ended,
                 int *indices, MPI_Status *statuses)
 {
+    int (*function)(int, MPI_Request *, int *, int *, MPI_Status *) = real;
     struct call call;
     enter(&call);
     prepare(count, handles);
     statuses = statuses == MPI_STATUSES_IGNORE ? scratch.statuses : statuses;
-    int result = real(count, handles, ended, indices, statuses);
+    int result = function(count, handles, ended, indices, statuses);
     leave(&call);
     int found = *ended == MPI_UNDEFINED || *ended < 0 ? 0 : *ended;
     lock();
@@ -493,6 +498,39 @@ PUBLIC int MPI_Testsome(int count, MPI_Request handles[], int *ended, int indice
     return some(C_MPI_Testsome, REAL(MPI_Testsome), count, handles, ended, indices, statuses);
 }
 ALIAS(MPI_Testsome)
+
+#if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
+/* Looks at requests without completing them; none of the handles changes. */
+PUBLIC int MPI_Request_get_status_any(int count, const MPI_Request handles[], int *index,
+                                      int *flag, MPI_Status *status)
+{
+    if (!recording || inside)
+        return REAL(MPI_Request_get_status_any)(count, handles, index, flag, status);
+    return any(C_MPI_Request_get_status_any, REAL(MPI_Request_get_status_any), count,
+               (MPI_Request *)handles, index, flag, status);
+}
+ALIAS(MPI_Request_get_status_any)
+
+PUBLIC int MPI_Request_get_status_all(int count, const MPI_Request handles[], int *flag,
+                                      MPI_Status statuses[])
+{
+    if (!recording || inside)
+        return REAL(MPI_Request_get_status_all)(count, handles, flag, statuses);
+    return all(C_MPI_Request_get_status_all, REAL(MPI_Request_get_status_all), count,
+               (MPI_Request *)handles, flag, statuses);
+}
+ALIAS(MPI_Request_get_status_all)
+
+PUBLIC int MPI_Request_get_status_some(int count, const MPI_Request handles[], int *ended,
+                                       int indices[], MPI_Status statuses[])
+{
+    if (!recording || inside)
+        return REAL(MPI_Request_get_status_some)(count, handles, ended, indices, statuses);
+    return some(C_MPI_Request_get_status_some, REAL(MPI_Request_get_status_some), count,
+                (MPI_Request *)handles, ended, indices, statuses);
+}
+ALIAS(MPI_Request_get_status_some)
+#endif
 
 /* A call of one request that does not complete it, or frees it. */
 typedef int one_function(MPI_Request *);

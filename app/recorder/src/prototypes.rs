@@ -23,6 +23,8 @@ pub enum Since {
     Three,
     /// MPI-4.0.
     Four,
+    /// MPI-4.1.
+    FourOne,
     /// An extension of Open MPI 4.
     OpenMpi,
 }
@@ -90,6 +92,7 @@ fn c_type(kind: &str) -> String {
         "type*" => "MPI_Datatype *",
         "types" => "const MPI_Datatype *",
         "req" => "MPI_Request",
+        "reqs" => "const MPI_Request *",
         "req*" => "MPI_Request *",
         "msg*" => "MPI_Message *",
         "infos" => "const MPI_Info *",
@@ -134,7 +137,11 @@ pub fn all() -> Vec<Prototype> {
         let mut cells = line.splitn(3, ',');
         let mut cell = || cells.next().unwrap_or_default();
         let (name, since, kinds) = (cell(), cell(), cell());
-        let since = if since == "3" { Since::Three } else { Since::Four };
+        let since = match since {
+            "3" => Since::Three,
+            "4" => Since::Four,
+            _ => Since::FourOne,
+        };
         let call = calls.remove(name);
         let arguments = kinds.split_whitespace().map(c_type).collect();
         let plain = Prototype { name: name.to_owned(), call, since, arguments };

@@ -21,6 +21,9 @@ const BY_HAND: &[&str] = &[
     "testall",
     "testsome",
     "request_get_status",
+    "request_get_status_any",
+    "request_get_status_all",
+    "request_get_status_some",
     "request_free",
     "cancel",
 ];
@@ -68,6 +71,7 @@ pub fn source(all: &[Prototype]) -> String {
             let guard = match prototype.since {
                 Since::Three => None,
                 Since::Four => Some("MPI_VERSION >= 4"),
+                Since::FourOne => Some("MPI_VERSION * 10 + MPI_SUBVERSION >= 41"),
                 Since::OpenMpi => Some("defined OMPI_HAVE_MPI_EXT_PCOLLREQ"),
             };
             let guarded = |text: &str| guard.map(|_| format!("#{text}\n")).unwrap_or_default();

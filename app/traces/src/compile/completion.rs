@@ -46,7 +46,7 @@ pub fn complete(
         }
         _ => {}
     }
-    let keeps = class == Class::RequestGetStatus;
+    let keeps = class != class.completing();
     match told(class, record, |request, status| {
         if keeps {
             is_done(compiler, stream, request, status);
@@ -60,7 +60,7 @@ pub fn complete(
             return Ok(());
         }
         Told::Unknown => {
-            if class != Class::Testsome {
+            if class.completing() != Class::Testsome {
                 blind(compiler, stream, requests);
                 compiler.frame(Shape::Completion);
             }
@@ -77,8 +77,8 @@ pub fn complete(
 /// The requests that a call is about.
 fn requests(class: Class, record: &Record) -> &[i64] {
     let one = matches!(
-        class,
-        Class::Wait | Class::Test | Class::RequestGetStatus | Class::RequestFree | Class::Cancel
+        class.completing(),
+        Class::Wait | Class::Test | Class::RequestFree | Class::Cancel
     );
     if one { record.values.get(..1).unwrap_or_default() } else { record.arguments().list() }
 }
@@ -109,16 +109,17 @@ enum Told {
 /// Goes through the requests of which a call says that they are done.
 // Long because it lists the calls.
 fn told(class: Class, record: &Record, mut done: impl FnMut(i64, Status)) -> Told {
+    let class = class.completing();
     let mut arguments = record.arguments();
     let requests = requests(class, record);
-    if matches!(class, Class::Wait | Class::Test | Class::RequestGetStatus) {
+    if matches!(class, Class::Wait | Class::Test) {
         arguments.number();
     } else {
         arguments.list();
     }
     let of = |index: i64| usize::try_from(index).ok().and_then(|index| requests.get(index));
     match class {
-        Class::Wait | Class::Test | Class::RequestGetStatus => {
+        Class::Wait | Class::Test => {
             if class != Class::Wait && arguments.number() != 1 {
                 return Told::Nothing;
             }

@@ -50,6 +50,9 @@ pub fn compile(
         | Class::Testall
         | Class::Testsome
         | Class::RequestGetStatus
+        | Class::RequestGetStatusAny
+        | Class::RequestGetStatusAll
+        | Class::RequestGetStatusSome
         | Class::RequestFree
         | Class::Cancel => completion::complete(compiler, call.class, record, stream),
         Class::Spawn => {

@@ -53,9 +53,21 @@ fn live_and_replayed(name: &str, arguments: &str) -> [String; 2] {
 /// and 100 ns of looks.
 #[test]
 fn looks_at_requests() {
-    for arguments in
-        ["1 3000", "2 100000", "3 3000", "3 100000", "4 3000", "6 100000", "7 3000", "8 100000"]
-    {
+    for arguments in [
+        "1 3000",
+        "2 100000",
+        "3 3000",
+        "3 100000",
+        "4 3000",
+        "6 100000",
+        "7 3000",
+        "8 100000",
+        "9 3000",
+        "9 100000",
+        "10 100000",
+        "11 3000",
+        "11 100000",
+    ] {
         let [live, replayed] = live_and_replayed("request_get_status", arguments);
         assert_eq!(live, replayed, "{arguments}");
         if arguments == "3 100000" {
