@@ -105,6 +105,7 @@ validate: setup
 	cargo build --release --locked
 	validation/corpus/run.py $(HEDDLE)
 	validation/simgrid/compare.py $(HEDDLE)
+	validation/simgrid/recorded.py $(HEDDLE)
 	validation/simgrid/routes.py
 	$(TARGET)/release/heddle-mpi-libraries $(TARGET)/release
 	validation/programs/run.py $(HEDDLE)

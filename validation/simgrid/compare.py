@@ -366,7 +366,7 @@ def heddle(binary, folder, cfg):
         command += ["--cfg", item]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
     if done.returncode:
-        raise RuntimeError(f"heddle failed:\n{done.stderr[-1000:]}")
+        raise RuntimeError(f"heddle failed:\n{done.stderr[:1000]}")
     return [ps * 1e-12 for ps in json.loads(done.stdout)["finish_ps"]]
 
 

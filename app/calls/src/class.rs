@@ -20,6 +20,7 @@ macro_rules! classes {
         impl Class {
     /// Returns the call that tells the same of its requests and completes them, for one that only
     /// tells (`MPI_Request_get_status` and its kin); any other call as it is.
+    #[must_use]
     pub const fn completing(self) -> Self {
         match self {
             Self::RequestGetStatus => Self::Test,
