@@ -1,7 +1,8 @@
 //! Dissemination, with one or several messages per round.
 //!
 //! Source: Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988;
-//! Hoefler et al., "Fast barrier synchronization for InfiniBand", 2006 (n-way).
+//! Hoefler et al., "Fast barrier synchronization for InfiniBand", 2006 (n-way); Bruck et al.,
+//! "Efficient algorithms for all-to-all communications in multiport message-passing systems", 1997.
 
 use super::shape::{Chain, Chained, Shape, ahead, behind, calc, recv, rounds, run, send};
 use crate::{Op, Run};
@@ -11,11 +12,30 @@ use crate::{Op, Run};
 pub struct Dissemination {
     pub ranks: u32,
     pub size: u64,
+    /// True if this is Bruck's all-to-all: a message carries a block of this size for each distance
+    /// below the number of ranks that has bit k, and not one such block.
+    pub is_alltoall: bool,
+}
+
+impl Dissemination {
+    /// Bytes of a message of round k.
+    #[inline]
+    fn bytes(&self, round: u32) -> u64 {
+        let blocks = if self.is_alltoall { with_bit(round, self.ranks) } else { 1 };
+        self.size.saturating_mul(u64::from(blocks))
+    }
+}
+
+/// The number of numbers below n that have this bit.
+#[inline]
+fn with_bit(bit: u32, n: u32) -> u32 {
+    let (n, half) = (u64::from(n), 1 << bit);
+    (n / (2 * half) * half + (n % (2 * half)).saturating_sub(half)) as u32
 }
 
 impl Chained for Dissemination {
     fn has_one_size(&self) -> bool {
-        true
+        !self.is_alltoall
     }
 
     #[inline]
@@ -29,11 +49,11 @@ impl Chained for Dissemination {
 
     #[inline]
     fn op(&self, role: u32, index: u32) -> Op {
-        let distance = 1 << (index / 2);
+        let (distance, bytes) = (1 << (index / 2), self.bytes(index / 2));
         if index.is_multiple_of(2) {
-            send(ahead(role, distance, self.ranks), self.size)
+            send(ahead(role, distance, self.ranks), bytes)
         } else {
-            recv(behind(role, distance, self.ranks), self.size)
+            recv(behind(role, distance, self.ranks), bytes)
         }
     }
 

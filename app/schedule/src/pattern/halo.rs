@@ -1,4 +1,4 @@
-//! Halo exchange on a periodic grid of one, two or three dimensions.
+//! Halo exchange on a periodic grid of one, two or three dimensions, or on a ring in random order.
 //!
 //! A step is: the computation, a receive from and a send to each neighbour (all waiting for the
 //! computation), and optionally an allreduce by recursive doubling. The computation of the next
@@ -6,6 +6,7 @@
 //! takes no time, and the first step does without.
 
 use super::allreduce::{Algorithm, Exchange};
+use super::random::{Permutation, draw};
 use super::shape::{Chained, Shape, calc, recv, run, send};
 use crate::{Op, Run};
 
@@ -19,6 +20,8 @@ pub struct Halo {
     steps: u32,
     compute: u64,
     allreduce: Option<Exchange>,
+    /// The order of a ring of one dimension, which a seed gives anew in each step.
+    order: Option<(Permutation, u64)>,
 }
 
 /// An operation's place in its step.
@@ -55,7 +58,14 @@ impl Halo {
             steps: if alone && compute == 0 { 0 } else { steps },
             compute,
             allreduce: allreduce.filter(|_| !alone).map(exchange),
+            order: None,
         }
+    }
+
+    /// The exchange on a ring, in which the order of roles is drawn anew in each step.
+    pub fn shuffled(self, seed: u64) -> Self {
+        let ring = self.dimensions.first().map(|(extent, _)| Permutation::new(*extent));
+        Self { order: ring.map(|ring| (ring, seed)), ..self }
     }
 
     #[inline]
@@ -63,9 +73,17 @@ impl Halo {
         2 * self.dimensions.len() as u32
     }
 
+    /// A neighbour in a step.
+    #[inline]
+    fn neighbour(&self, role: u32, step: u32, number: u32) -> u32 {
+        let Some((ring, seed)) = &self.order else { return self.on_grid(role, number) };
+        let key = draw(*seed, u64::from(step));
+        ring.backward(key, self.on_grid(ring.forward(key, role), number))
+    }
+
     /// Along each dimension first the neighbour below, then the one above.
     #[inline]
-    fn neighbour(&self, role: u32, number: u32) -> u32 {
+    fn on_grid(&self, role: u32, number: u32) -> u32 {
         let (extent, stride) = self.dimensions[number as usize / 2];
         let coordinate = role / stride % extent;
         let (up, end) = (number % 2 == 1, extent - 1);
@@ -125,10 +143,11 @@ impl Shape for Halo {
 
     #[inline]
     fn op(&self, role: u32, index: u32) -> Op {
-        match (self.locate(role, index).1, &self.allreduce) {
+        let (step, part) = self.locate(role, index);
+        match (part, &self.allreduce) {
             (HaloStep::Compute, _) => calc(self.compute),
-            (HaloStep::Recv(number), _) => recv(self.neighbour(role, number), self.size),
-            (HaloStep::Send(number), _) => send(self.neighbour(role, number), self.size),
+            (HaloStep::Recv(number), _) => recv(self.neighbour(role, step, number), self.size),
+            (HaloStep::Send(number), _) => send(self.neighbour(role, step, number), self.size),
             (HaloStep::Reduce(i), Some(all)) => Chained::op(all, role, i),
             (HaloStep::Reduce(_) | HaloStep::Exchanged, _) => calc(0),
         }

@@ -14,6 +14,7 @@
 //! | `nway-dissemination` | S: w messages per round, to the ranks 1 to w times (w + 1)^k ahead |
 //! | `linear-alltoall` | S: all messages at once, in the order of distance |
 //! | `pairwise-alltoall` | one partner per step, each step after the last |
+//! | `bruck-alltoall` | as `dissemination`, with the blocks of all-to-all combined |
 //! | `alltoallv` | as `linear-alltoall`, with random sizes |
 //! | `allreduce-recursive-doubling` | the whole vector, log2 n times |
 //! | `allreduce-rabenseifner` | S (powers of two): reduce-scatter and allgather by halves |
@@ -24,6 +25,7 @@
 //! | `linear-barrier` | S: reports to rank 0, then answers |
 //! | `random-bisection` | one half sends to the other, in random pairs |
 //! | `halo1d`, `halo2d`, `halo3d` | neighbours on a periodic grid, step by step |
+//! | `random-ring` | neighbours on a ring in random order, drawn anew in each step |
 //! | `random` | each rank to a random other, step by step |
 
 mod allreduce;
@@ -152,7 +154,10 @@ impl AnyShape {
         };
         let exchange = |algorithm| Self::Exchange(Exchange::new(algorithm, ranks, size));
         Ok(match name {
-            "dissemination" => Self::Dissemination(Dissemination { ranks, size }),
+            "dissemination" | "bruck-alltoall" => {
+                let is_alltoall = name == "bruck-alltoall";
+                Self::Dissemination(Dissemination { ranks, size, is_alltoall })
+            }
             "binomial-bcast" => Self::BinomialBcast(tree::BinomialBcast { ranks, size }),
             "binomial-reduce" => Self::BinomialReduce(tree::BinomialReduce { ranks, size }),
             "binary-bcast" => Self::BinaryBcast(tree::BinaryBcast { ranks, size }),
@@ -178,6 +183,9 @@ impl AnyShape {
             "halo1d" => halo(1)?,
             "halo2d" => halo(2)?,
             "halo3d" => halo(3)?,
+            "random-ring" => {
+                Self::Halo(Halo::new(&[ranks], size, options.steps, 0, None).shuffled(seed))
+            }
             "random" => Self::Random(Random::new(ranks, size, seed, options.steps)),
             _ => return Err(Error::unknown(name)),
         })

@@ -3,7 +3,7 @@
 use units::nearest;
 
 /// The names of all patterns.
-pub const NAMES: [&str; 21] = [
+pub const NAMES: [&str; 23] = [
     "dissemination",
     "binomial-bcast",
     "binomial-reduce",
@@ -11,6 +11,7 @@ pub const NAMES: [&str; 21] = [
     "nway-dissemination",
     "linear-alltoall",
     "pairwise-alltoall",
+    "bruck-alltoall",
     "alltoallv",
     "allreduce-recursive-doubling",
     "allreduce-rabenseifner",
@@ -24,6 +25,7 @@ pub const NAMES: [&str; 21] = [
     "halo1d",
     "halo2d",
     "halo3d",
+    "random-ring",
     "random",
 ];
 
@@ -33,8 +35,8 @@ pub const NAMES: [&str; 21] = [
 pub struct Options {
     /// Number of ranks; at least 1.
     pub ranks: u32,
-    /// Bytes of a message; of the whole vector for `allreduce-*` and `pipelined-ring`; the upper
-    /// limit for `alltoallv`. `linear-barrier` sends single bytes whatever the size.
+    /// Bytes of a message; of the whole vector for `allreduce-*` and `pipelined-ring`; of a block
+    /// for `bruck-alltoall`; the upper limit for `alltoallv`. `linear-barrier` sends single bytes whatever the size.
     pub size: u64,
     /// The rank at the root of a tree, of a gather or scatter, at the head of `pipelined-ring`, or
     /// to which `alltoallv` sends messages of the full size. Default 0.
@@ -45,7 +47,7 @@ pub struct Options {
     pub segment: u64,
     /// Messages of `alltoallv` have from 1 to size / skew bytes; at least 1. Default 1.
     pub skew: u64,
-    /// Number of steps of `halo*` and `random`; at least 1. Default 1.
+    /// Number of steps of `halo*`, `random-ring` and `random`; at least 1. Default 1.
     pub steps: u32,
     /// Computation at the start of a step of `halo*`, in the schedule's time unit. Default 0.
     pub compute: u64,
@@ -54,8 +56,8 @@ pub struct Options {
     /// Extents of the grid of `halo*`. Default: empty, as near to a cube as the number of ranks
     /// allows.
     pub grid: Vec<u32>,
-    /// Seed of the random choices of `alltoallv`, `random-bisection` and `random`. It may be given
-    /// to any pattern. Default 1.
+    /// Seed of the random choices of `alltoallv`, `random-bisection`, `random-ring` and `random`. It
+    /// may be given to any pattern. Default 1.
     pub seed: u64,
     /// Seed of a random permutation p: rank p(r) takes the part that rank r has in the pattern.
     /// Default: no permutation.
@@ -146,7 +148,7 @@ pub fn users(option: &str) -> Option<&'static [&'static str]> {
         "ways" => Some(&["nway-dissemination"]),
         "segment" => Some(&["pipelined-ring"]),
         "skew" => Some(&["alltoallv"]),
-        "steps" => Some(&["halo1d", "halo2d", "halo3d", "random"]),
+        "steps" => Some(&["halo1d", "halo2d", "halo3d", "random-ring", "random"]),
         "compute" | "allreduce" | "grid" => Some(HALOS),
         _ => None,
     }

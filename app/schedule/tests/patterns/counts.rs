@@ -38,6 +38,7 @@ fn messages_and_bytes() {
             ("linear-barrier", 2 * all, 1),
             ("random-bisection", n / 2, d),
             ("halo1d", 2 * n * (1 - alone), d),
+            ("random-ring", 2 * n * (1 - alone), d),
             ("random", n * (1 - alone), d),
         ];
         for (name, messages, size) in cases {
@@ -46,6 +47,45 @@ fn messages_and_bytes() {
             assert_eq!(graph.bytes(), messages * size, "{name}, {n} ranks");
         }
     }
+}
+
+/// Bruck's all-to-all has the messages of a dissemination, and a block travels once for each bit of
+/// the distance between its source and its destination (Bruck et al. 1997).
+#[test]
+fn bruck_moves_blocks_by_the_bits_of_their_distance() {
+    for n in [1, 2, 3, 8, 13, 32, 33_u32] {
+        let graph = Graph::read(&build("bruck-alltoall", &Options::new(n, 7)));
+        assert_eq!(graph.messages(), u64::from(n) * log(2, n.into()), "{n} ranks");
+        let hops: u64 = (0..n).map(|distance| u64::from(distance.count_ones())).sum();
+        assert_eq!(graph.bytes(), 7 * u64::from(n) * hops, "{n} ranks");
+    }
+}
+
+/// On a ring of 9 ranks each has two neighbours, and the ring is a single one; other steps and other
+/// seeds have other rings.
+#[test]
+fn random_rings_differ_from_step_to_step() {
+    let rings = |seed| {
+        let options = Options { steps: 3, seed, ..Options::new(9, 8) };
+        let graph = Graph::read(&build("random-ring", &options));
+        let sends = |rank: usize| {
+            let peers = graph.ops[rank].iter().filter(|op| op.kind == Kind::Send);
+            peers.map(|op| op.peer).collect::<Vec<_>>()
+        };
+        (0..9).map(sends).collect::<Vec<_>>()
+    };
+    let one = rings(1);
+    for step in 0..3 {
+        // The second neighbour of a step is the next on the ring: nine steps lead around it.
+        let mut seen = vec![0];
+        while seen.len() < 9 {
+            let next = one[*seen.last().unwrap() as usize][2 * step + 1];
+            assert!(!seen.contains(&next), "{seen:?}, {next}");
+            seen.push(next);
+        }
+    }
+    let step = |step: usize| one.iter().map(|peers| peers[2 * step]).collect::<Vec<_>>();
+    assert!(step(0) != step(1) && step(1) != step(2) && one != rings(2));
 }
 
 #[test]

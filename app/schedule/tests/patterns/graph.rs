@@ -304,7 +304,7 @@ pub fn variants(ranks: u32, size: u64) -> Vec<(&'static str, Options)> {
     }
     add(&["alltoallv"], &|o| (o.skew, o.seed) = (4, 5));
     add(&["random-bisection"], &|o| o.seed = 5);
-    add(&["random"], &|o| (o.steps, o.seed) = (5, 9));
+    add(&["random", "random-ring"], &|o| (o.steps, o.seed) = (5, 9));
     let halos = ["halo1d", "halo2d", "halo3d"];
     add(&halos, &|o| o.steps = 3);
     add(&halos, &|o| (o.steps, o.compute) = (3, 10));

@@ -65,6 +65,7 @@ fn description(name: &str) -> &'static str {
         "nway-dissemination" => "dissemination with several messages per round (--ways)",
         "linear-alltoall" => "everyone sends to everyone at once, in the order of distance",
         "pairwise-alltoall" => "everyone exchanges with everyone, one partner per step",
+        "bruck-alltoall" => "all-to-all in the rounds of dissemination, blocks combined",
         "alltoallv" => "as linear-alltoall with random sizes (--skew, --root, --seed)",
         "allreduce-recursive-doubling" => "exchange of the whole vector with partners 2^k away",
         "allreduce-rabenseifner" => "reduce-scatter by halving, then allgather by doubling",
@@ -78,6 +79,7 @@ fn description(name: &str) -> &'static str {
         "halo1d" => "neighbours on a periodic line, step by step (--steps, --compute, --allreduce)",
         "halo2d" => "neighbours on a periodic grid of two dimensions (--grid)",
         "halo3d" => "neighbours on a periodic grid of three dimensions (--grid)",
+        "random-ring" => "both neighbours on a ring in random order, drawn anew (--steps, --seed)",
         "random" => "in each step, everyone sends to a random other (--steps, --seed)",
         _ => "",
     }

@@ -27,7 +27,7 @@ table! {
         "Messages of `alltoallv` have from 1 to size / skew bytes; none of them any, if the size \
          is 0.";
     STEPS: Count(1, U32) = "workload.steps", Value("1"), flag("steps", "N"), scope::PATTERN,
-        "Steps of `halo1d`, `halo2d`, `halo3d` and `random`.";
+        "Steps of `halo1d`, `halo2d`, `halo3d`, `random-ring` and `random`.";
     COMPUTE: Time = "workload.compute", Value("0 ns"), flag("compute", "TIME"), scope::PATTERN,
         "Computation at the start of a step of `halo1d`, `halo2d` and `halo3d`; a multiple of the \
          time unit.";
@@ -38,7 +38,7 @@ table! {
         Unset("as near to a cube as can be"), flag("grid", "GRID"), scope::PATTERN,
         "Extents of the grid of `halo1d`, `halo2d` and `halo3d`.";
     SEED: Count(0, u64::MAX) = "workload.seed", Same(&["run.seed"]), None, scope::PATTERN,
-        "Seed of `alltoallv`, `random-bisection` and `random`.";
+        "Seed of `alltoallv`, `random-bisection`, `random-ring` and `random`.";
     PERMUTE: Count(0, u64::MAX) = "workload.permute",
         Unset("ranks keep their places"), flag("permute", "SEED"), scope::PATTERN,
         "Permutes the ranks of a pattern at random, by this seed.";
