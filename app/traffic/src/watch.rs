@@ -226,6 +226,7 @@ struct Rest {
     /// Messages by the number of links they crossed.
     hops: BTreeMap<u16, u64>,
     lost: u64,
+    resent: u64,
 }
 
 impl Watch {
@@ -254,6 +255,7 @@ impl Watch {
             }
             Record::Arrived { hops, .. } => *rest.hops.entry(hops).or_default() += 1,
             Record::Lost { .. } => rest.lost += 1,
+            Record::Resent { packets, .. } => rest.resent += packets,
             Record::Detail(_) => {}
         }
     }
@@ -297,6 +299,7 @@ impl Watch {
                 *all.hops.entry(hops).or_default() += count;
             }
             all.lost += watch.rest.lost;
+            all.resent += watch.rest.resent;
             all.crowded |= watch.crowded;
         }
         // So that it does not depend on the number of workers, of which each has only a part.
@@ -331,8 +334,10 @@ pub struct Watched {
     pub flows: BTreeMap<Flow, Vec<(Time, u16)>>,
     /// Messages by the number of links they crossed.
     pub hops: BTreeMap<u16, u64>,
-    /// Packets that were discarded.
+    /// Packets that were discarded, because they were damaged or led nowhere.
     pub lost: u64,
+    /// Packets that were sent again.
+    pub resent: u64,
 }
 
 #[cfg(test)]

@@ -25,6 +25,19 @@ pub enum Error {
         /// Start of the window in which that was noticed.
         at: Time,
     },
+    /// A process gave up sending to another one, without which the model cannot go on.
+    #[error(
+        "at {at}, process {sender} gave up sending to process {receiver}: none of its attempts was \
+         answered"
+    )]
+    Unreachable {
+        /// The time at which it gave up.
+        at: Time,
+        /// The process that gave up.
+        sender: u32,
+        /// The process that it could not reach.
+        receiver: u32,
+    },
     /// An event fell outside the range of simulated time. The text names no time: the windows of a
     /// run depend on the number of workers, and what is printed must not.
     #[error("simulated time overflows: an event would lie beyond its range of 213 days")]

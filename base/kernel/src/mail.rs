@@ -198,6 +198,13 @@ impl<M: Wire> Outbox<M> {
         self.fail(Error::Overflow { at: self.start });
     }
 
+    /// Ends the run because `sender` gives up sending to another process at a time of the current
+    /// window. Of several, the earliest is reported, whatever the number of workers.
+    #[cold]
+    pub fn give_up(&mut self, at: Time, sender: u32, receiver: u32) {
+        self.fail(Error::Unreachable { at, sender, receiver });
+    }
+
     #[cold]
     fn refuse(&mut self, event: &Event<M>) {
         if event.time == Time::MAX {

@@ -9,6 +9,7 @@ use units::{DeviceId, HostId, MessageId, Time};
 use crate::{
     arbiter::Tables,
     parameters::{Choice, FLIT, Invalid, Parameters, flit_time, is_delay, is_pace},
+    signal::Packet,
 };
 
 /// A port that leads somewhere.
@@ -39,6 +40,7 @@ pub const MANAGEMENT: u8 = 15;
 /// Purposes of random numbers.
 const PAUSES: u32 = 0x4942_0001;
 const CHOICES: u32 = 0x4942_0002;
+const DAMAGE: u32 = 0x4942_0003;
 
 /// A network: what all its devices share.
 #[derive(Clone, Debug)]
@@ -52,9 +54,12 @@ pub struct Fabric {
     pub(crate) max_flits: u32,
     /// Lanes for data; the lane of this number is that of subnet management.
     pub(crate) lanes: u8,
+    /// True if packets get lost.
+    is_lossy: bool,
     lookahead: Time,
     pub(crate) pauses: Random,
     choices: Random,
+    pub(crate) damage: Random,
 }
 
 /// The time of flight in a cable of so many millimetres: 5 ns/m.
@@ -110,7 +115,9 @@ impl Fabric {
             max_flits: parameters.packet_flits(),
             pauses: Random::new(parameters.seed, PAUSES),
             choices: Random::new(parameters.seed, CHOICES),
+            damage: Random::new(parameters.seed, DAMAGE),
             lanes,
+            is_lossy: parameters.losses.is_some(),
             routes,
             parameters,
         };
@@ -224,6 +231,24 @@ impl Fabric {
             return Hop { lane: self.lanes, ..self.routes.first_hop(&header) };
         }
         self.routes.first_hop(header)
+    }
+
+    /// The header by which a packet is routed.
+    #[inline]
+    pub(crate) fn header(&self, packet: &Packet) -> Header {
+        let Packet { source, destination, level, stamp, .. } = *packet;
+        let choice = if self.is_lossy {
+            self.choose(source, destination, level, MessageId(0))
+        } else {
+            stamp.0
+        };
+        Header { source: source.0, destination: destination.0, level, choice }
+    }
+
+    /// Returns true if a packet's checksums are wrong.
+    #[inline]
+    pub(crate) const fn is_damaged(&self, packet: &Packet) -> bool {
+        self.is_lossy && packet.stamp.is_damaged()
     }
 
     /// The route that a host chooses for a message.

@@ -8,21 +8,25 @@
 //! Arriving flits go to memory in order of arrival, whatever their lane, as [`crate::sink`] says,
 //! and their credits go back then. Notifications and acknowledgements are taken at once.
 
+mod receive;
 mod send;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use topology::Header;
 use units::{HostId, MessageId, Time};
 
 use crate::{
     congestion::Scope,
     fabric::{Fabric, NOBODY, Port},
+    losses::Psn,
     outlet::{Detail, Out, Record},
     signal::{Credit, Kind, Packet, Signal},
     sink::{Piece, Sink},
 };
 
-use self::send::{Reply, Sender, header};
+use self::{
+    receive::Receivers,
+    send::{Reply, Sender, header},
+};
 
 /// A message to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +54,8 @@ pub struct Hca {
     flows: send::Flows,
     /// Flows whose packets came marked since the last acknowledgement, by source and level.
     marked: FxHashSet<(HostId, u8)>,
+    /// The receiving sides of connections, if packets get lost.
+    receivers: Option<Box<Receivers>>,
     next: u64,
 }
 
@@ -68,6 +74,7 @@ impl Hca {
             sinks: ports.iter().map(sink).collect(),
             flows: send::Flows::new(net),
             marked: FxHashSet::default(),
+            receivers: parameters.losses.as_ref().map(|_| Box::default()),
             next: u64::MAX,
         }
     }
@@ -77,7 +84,7 @@ impl Hca {
         Time::from_ps(self.next)
     }
 
-    /// Messages that are not sent in full.
+    /// Messages that are not sent in full or, where packets get lost, not acknowledged.
     pub const fn unsent(&self) -> u64 {
         self.flows.unsent
     }
@@ -133,6 +140,7 @@ impl Hca {
     pub(crate) fn run<O: Out>(&mut self, net: &Fabric, until: Time, out: &mut O) -> Time {
         while self.next < until.ps() {
             let now = self.next;
+            self.flows.time_out(net, self.host, &mut self.senders, now, out);
             self.next = u64::MAX;
             for (port, sender) in self.senders.iter_mut().enumerate() {
                 if sender.wake <= now {
@@ -150,6 +158,7 @@ impl Hca {
                 }
                 self.next = self.next.min(sink.wake);
             }
+            self.next = self.next.min(self.flows.wake());
         }
         Time::from_ps(self.next)
     }
@@ -158,50 +167,76 @@ impl Hca {
         let Some(link) = net.ports(self.host.into()).get(usize::from(packet.port)).copied() else {
             return;
         };
-        if !matches!(packet.kind, Kind::Body | Kind::Tail) {
-            let piece = Piece { start: now, shape: packet.shape, flits: packet.flits };
+        let host = self.host;
+        let is_damaged = net.is_damaged(packet);
+        if is_damaged && O::LISTENS {
+            let lost = Record::Lost { source: packet.source, destination: host };
+            out.record(Time::from_ps(whole(now, packet)), lost);
+        }
+        let piece = Piece { start: now, shape: packet.shape, flits: packet.flits };
+        if !packet.is_data() {
             give_back(net, link, packet, piece, out);
-            if packet.kind != Kind::Acknowledgement {
-                self.notified(net, now, packet, out);
+            if !is_damaged {
+                self.answered(net, now, packet, out);
             }
             return;
         }
-        let port = usize::from(packet.port);
-        let host = self.host;
-        let sink = &mut self.sinks[port];
-        sink.take(now, packet, |packet, piece, whole| {
-            taken(net, host, packet, piece, whole, out);
-        });
-        self.next = self.next.min(sink.wake);
-        if packet.marked || net.parameters.acknowledge {
-            self.answer(net, now, packet, out);
+        let (takes, answer) = self.judge(net, packet);
+        if takes {
+            let sink = &mut self.sinks[usize::from(packet.port)];
+            sink.take(now, packet, |packet, piece, whole| {
+                taken(net, host, packet, piece, whole, out);
+            });
+            self.next = self.next.min(sink.wake);
+        } else {
+            give_back(net, link, packet, piece, out);
+        }
+        if let Some((kind, psn)) = answer {
+            self.answer(net, now, packet, (kind, psn), out);
         }
     }
 
-    /// Queues the notification or acknowledgement that a data packet calls for.
-    fn answer<O: Out>(&mut self, net: &Fabric, now: u64, packet: &Packet, out: &mut O) {
-        let Packet { source, level, .. } = *packet;
-        let kind = if net.parameters.acknowledge {
-            if packet.marked {
-                self.marked.insert((source, level));
-            }
-            if packet.kind != Kind::Tail {
-                return;
-            }
-            if self.marked.remove(&(source, level)) {
-                Kind::Backward
-            } else {
-                Kind::Acknowledgement
-            }
-        } else {
-            Kind::Notification
+    /// Decides whether a data packet goes to memory, and how it is answered. One that is damaged
+    /// does, because that shows only at its end.
+    fn judge(&mut self, net: &Fabric, packet: &Packet) -> (bool, Option<(Kind, Psn)>) {
+        let none = Psn::default();
+        if net.is_damaged(packet) {
+            return (true, None);
+        }
+        let flow = (packet.source, packet.level);
+        let acknowledges = self.receivers.is_some() || net.parameters.acknowledge;
+        if !acknowledges {
+            return (true, packet.marked.then_some((Kind::Notification, none)));
+        }
+        if packet.marked {
+            self.marked.insert(flow);
+        }
+        let (takes, mut answer) = match &mut self.receivers {
+            Some(receivers) => receivers.judge(packet),
+            None => (true, (packet.kind == Kind::Tail).then_some((Kind::Acknowledgement, none))),
         };
-        let header = header(self.host, source, level);
-        let hop = net.first_hop(&header);
+        if let Some((kind @ Kind::Acknowledgement, _)) = &mut answer
+            && self.marked.remove(&flow)
+        {
+            *kind = Kind::Backward;
+        }
+        (takes, answer)
+    }
+
+    /// Queues the answer to a data packet.
+    fn answer<O: Out>(
+        &mut self,
+        net: &Fabric,
+        now: u64,
+        packet: &Packet,
+        (kind, psn): (Kind, Psn),
+        out: &mut O,
+    ) {
+        let Packet { source, level, .. } = *packet;
+        let hop = net.first_hop(&header(self.host, source, level));
         let Some(sender) = self.senders.get_mut(usize::from(hop.port)) else { return };
-        let whole = now + packet.shape.offset(u32::from(packet.flits) - 1);
         let lane = hop.lane;
-        let reply = Reply { at: whole, destination: source, level, lane, kind };
+        let reply = Reply { at: whole(now, packet), destination: source, level, lane, kind, psn };
         if kind == Kind::Notification && sender.is_full(net) {
             let unsent = Detail::Unsent { destination: source };
             out.record(Time::from_ps(now), Record::Detail(unsent));
@@ -209,6 +244,20 @@ impl Hca {
         }
         sender.reply(reply);
         self.next = self.next.min(sender.wake);
+    }
+
+    /// A notification or acknowledgement arrives.
+    fn answered<O: Out>(&mut self, net: &Fabric, now: u64, packet: &Packet, out: &mut O) {
+        if matches!(packet.kind, Kind::Notification | Kind::Backward) {
+            self.notified(net, now, packet, out);
+        }
+        if packet.kind == Kind::Notification || net.parameters.losses.is_none() {
+            return;
+        }
+        let hop = net.first_hop(&header(self.host, packet.source, packet.level));
+        let Some(sender) = self.senders.get_mut(usize::from(hop.port)) else { return };
+        self.flows.answered(net, sender, now, packet, out);
+        self.next = self.next.min(sender.wake).min(self.flows.wake());
     }
 
     /// A BECN arrives: the flow to the packet's source slows down.
@@ -232,6 +281,11 @@ impl Hca {
     }
 }
 
+/// When the last flit of a packet arrives whose first one arrives now.
+fn whole(now: u64, packet: &Packet) -> u64 {
+    now + packet.shape.offset(u32::from(packet.flits) - 1)
+}
+
 /// The credits of flits that are taken go back.
 fn give_back<O: Out>(net: &Fabric, link: Port, packet: &Packet, piece: Piece, out: &mut O) {
     if packet.lane != net.lanes {
@@ -253,16 +307,14 @@ fn taken<O: Out>(
 ) {
     let Some(&link) = net.ports(host.into()).get(usize::from(packet.port)) else { return };
     give_back(net, link, packet, piece, out);
-    if !whole || packet.kind != Kind::Tail {
+    if !whole || packet.kind != Kind::Tail || net.is_damaged(packet) {
         return;
     }
     let at = Time::from_ps(piece.start + piece.shape.offset(u32::from(piece.flits) - 1));
     out.deliver(at, packet.source, packet.id());
     if O::LISTENS {
-        let Packet { source, level, choice, .. } = *packet;
-        let header = Header { source: source.0, destination: host.0, level, choice };
-        let hops = net.path(&header).map_or(0, |path| path.len() as u16);
-        out.record(at, Record::Arrived { source, hops });
+        let hops = net.path(&net.header(packet)).map_or(0, |path| path.len() as u16);
+        out.record(at, Record::Arrived { source: packet.source, hops });
     }
 }
 

@@ -6,9 +6,10 @@
 //! exact, though the cost is one event per packet and link ([`Shape`] says why), and what is idle
 //! costs nothing.
 //!
-//! Not modelled: bit errors and retransmission, flow-control packets' own use of the wire, adaptive
-//! routing, dead-lock and time-out recovery, acknowledgements' part in the transport (they only use
-//! bandwidth and carry BECN), multicast.
+//! Packets may be damaged on their way; then reliable connections send them again ([`Losses`]).
+//!
+//! Not modelled: adaptive routing, recovery from dead-locks, multicast. Without losses,
+//! acknowledgements only use bandwidth and carry BECN.
 //!
 //! Sources: InfiniBand Architecture Specification, volume 1 (chapters 7 and A10); the thesis of
 //! `docs/src/infiniband.md`, sections 3.2 and 5.4, for how its components work together and for the
@@ -23,6 +24,7 @@ mod congestion;
 mod credits;
 mod fabric;
 mod hca;
+mod losses;
 mod model;
 mod outlet;
 mod parameters;
@@ -38,6 +40,7 @@ pub use arbiter::{Share, Tables};
 pub use congestion::{Control, Delay, Scope, Victims, quadratic};
 pub use fabric::{Fabric, MANAGEMENT};
 pub use hca::Hca;
+pub use losses::Losses;
 pub use model::Infiniband;
 pub use outlet::{Detail, Record};
 pub use parameters::{Choice, FLIT, Invalid, Parameters, flit_time};

@@ -126,6 +126,10 @@ impl Network for Infiniband {
         self.fabric.lookahead_where(|a, b| worker_of(a) != worker_of(b))
     }
 
+    fn waits_for_answers(&self) -> bool {
+        self.fabric.parameters().losses.is_some()
+    }
+
     fn uncontended(&self, transfer: Transfer) -> Uncontended {
         let Transfer { source, destination, bytes, class, .. } = transfer;
         let level = self.level(source, class);

@@ -3,7 +3,7 @@
 use topology::Rate;
 use units::Time;
 
-use crate::{arbiter::Tables, congestion::Control, sink::Hiccups};
+use crate::{arbiter::Tables, congestion::Control, losses::Losses, sink::Hiccups};
 
 /// Bytes of a flit; credits count flits.
 pub const FLIT: u32 = 64;
@@ -58,8 +58,10 @@ pub struct Parameters {
     pub hiccups: Hiccups,
     /// Tables of the virtual lane arbiters; equal shares for all lanes if `None`.
     pub arbiter: Option<Tables>,
-    /// True if messages are acknowledged.
+    /// True if messages are acknowledged; where packets get lost, they always are.
     pub acknowledge: bool,
+    /// Losses, if packets get lost.
+    pub losses: Option<Losses>,
     /// Congestion control, if it is on.
     pub congestion: Option<Control>,
     /// How routes are chosen at the source.
@@ -150,6 +152,26 @@ pub enum Invalid {
         /// The largest value that it may have.
         largest: u64,
     },
+    /// A probability that is none.
+    #[error("{key} is {value}; a probability is a number from 0 to 1")]
+    Probability {
+        /// The name of the parameter.
+        key: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// A reliable connection whose packets could overtake each other.
+    #[error(
+        "where packets get lost, all messages of a pair of hosts must take one route: a packet \
+         that overtakes another one looks like a loss"
+    )]
+    Overtaking,
+    /// A time-out that is over before anything can have been answered.
+    #[error("ack-timeout is {time}; it must be at least 1 ns and at most 8796 s")]
+    Timeout {
+        /// The time.
+        time: Time,
+    },
     /// No packet may ever leave an input port.
     #[error("max-being-sent is 0: no packet could leave an input port")]
     BeingSent,
@@ -233,6 +255,7 @@ impl Parameters {
             );
         }
         wrong.extend(self.congestion.iter().flat_map(control));
+        wrong.extend(self.losses.iter().flat_map(|losses| check_losses(losses, self.choice)));
         wrong
     }
 }
@@ -248,6 +271,30 @@ fn control(control: &Control) -> Vec<Invalid> {
     ];
     let beyond = limits.into_iter().filter(|&(_, value, largest)| value > largest);
     beyond.map(|(key, value, largest)| Invalid::Control { key, value, largest }).collect()
+}
+
+/// The range of time-outs: up to 4.096 us * 2^31, the longest of the standard.
+const TIMEOUTS: std::ops::RangeInclusive<u64> = 1_000..=4_096_000 << 31;
+
+fn check_losses(losses: &Losses, choice: Choice) -> Vec<Invalid> {
+    let mut wrong = Vec::new();
+    for (key, value) in [("loss", losses.packet), ("bit-error-rate", losses.bit)] {
+        if !(0.0..=1.0).contains(&value) {
+            wrong.push(Invalid::Probability { key, value: value.to_string() });
+        }
+    }
+    if choice == Choice::Message {
+        wrong.push(Invalid::Overtaking);
+    }
+    let time = losses.ack_timeout;
+    if !TIMEOUTS.contains(&time.ps()) {
+        wrong.push(Invalid::Timeout { time });
+    }
+    if losses.retry_count > 7 {
+        let value = losses.retry_count.into();
+        wrong.push(Invalid::Control { key: "retry-count", value, largest: 7 });
+    }
+    wrong
 }
 
 pub(crate) fn is_pace(time: Time) -> bool {

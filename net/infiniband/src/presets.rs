@@ -149,6 +149,7 @@ impl File {
             hiccups,
             arbiter: self.arbiter.map(|arbiter| arbiter.tables()),
             acknowledge: self.acknowledge,
+            losses: None,
             congestion,
             choice: Choice::Pair,
             seed: 1,

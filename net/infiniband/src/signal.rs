@@ -3,7 +3,7 @@
 use kernel::Wire;
 use units::{HostId, MessageId};
 
-use crate::train::Shape;
+use crate::{losses::Stamp, train::Shape};
 
 /// The purpose of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub enum Kind {
     Acknowledgement,
     /// An acknowledgement that carries BECN.
     Backward,
+    /// A negative acknowledgement: a packet is missing.
+    Negative,
 }
 
 /// A packet whose head reaches an input port; the flits follow as `shape` says.
@@ -29,8 +31,8 @@ pub struct Packet {
     pub source: HostId,
     /// The host it is for.
     pub destination: HostId,
-    /// The route chosen at the source.
-    pub choice: u32,
+    /// The route chosen at the source, or the packet's number in its connection.
+    pub(crate) stamp: Stamp,
     /// The message's number, low and high half.
     pub(crate) sequence: [u32; 2],
     /// The input port.
@@ -76,7 +78,7 @@ pub enum Signal {
 pub(crate) struct Label {
     pub source: HostId,
     pub destination: HostId,
-    pub choice: u32,
+    pub stamp: Stamp,
     pub id: MessageId,
     pub level: u8,
     pub kind: Kind,
@@ -84,14 +86,14 @@ pub(crate) struct Label {
 
 impl Packet {
     pub(crate) fn new(label: Label, shape: Shape, flits: u8, last: u8) -> Self {
-        let Label { source, destination, choice, id, level, kind } = label;
+        let Label { source, destination, stamp, id, level, kind } = label;
         let sequence = [id.0 as u32, (id.0 >> 32) as u32];
         let (port, lane, marked) = (0, 0, false);
         Self {
             shape,
             source,
             destination,
-            choice,
+            stamp,
             sequence,
             port,
             flits,
@@ -103,14 +105,33 @@ impl Packet {
         }
     }
 
+    /// Returns true if it is part of a message.
+    #[inline]
+    pub const fn is_data(&self) -> bool {
+        matches!(self.kind, Kind::Body | Kind::Tail)
+    }
+
+    /// On networks that lose packets: returns true if it is part of a message and asks for an
+    /// acknowledgement: the last packet of a message, and every 256th of a connection.
+    pub(crate) const fn asks(&self) -> bool {
+        let is_256th = self.stamp.psn().is_256th();
+        matches!(self.kind, Kind::Tail) || matches!(self.kind, Kind::Body) && is_256th
+    }
+
     /// The number that the message was injected under.
     pub fn id(&self) -> MessageId {
         MessageId(u64::from(self.sequence[0]) | u64::from(self.sequence[1]) << 32)
     }
 }
 
-const KINDS: [Kind; 5] =
-    [Kind::Body, Kind::Tail, Kind::Notification, Kind::Acknowledgement, Kind::Backward];
+const KINDS: [Kind; 6] = [
+    Kind::Body,
+    Kind::Tail,
+    Kind::Notification,
+    Kind::Acknowledgement,
+    Kind::Backward,
+    Kind::Negative,
+];
 const CREDIT: u8 = KINDS.len() as u8;
 
 fn word(bytes: &mut &[u8]) -> Option<u32> {
@@ -133,7 +154,7 @@ impl Wire for Signal {
         let shape = [shape.gap, shape.slow, shape.lead];
         bytes.extend(shape.iter().flat_map(|word| word.to_le_bytes()));
         if let Self::Packet(p) = self {
-            let words = [p.source.0, p.destination.0, p.choice, p.sequence[0], p.sequence[1]];
+            let words = [p.source.0, p.destination.0, p.stamp.0, p.sequence[0], p.sequence[1]];
             bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
         }
     }
@@ -147,7 +168,8 @@ impl Wire for Signal {
             return Some(Self::Credit(Credit { shape, port, flits: a, lane: b }));
         }
         let &kind = KINDS.get(usize::from(tag))?;
-        let [source, destination, choice] = [word(bytes)?, word(bytes)?, word(bytes)?];
+        let [source, destination, stamp] = [word(bytes)?, word(bytes)?, word(bytes)?];
+        let stamp = Stamp(stamp);
         let sequence = [word(bytes)?, word(bytes)?];
         let [source, destination] = [source, destination].map(HostId);
         let (flits, last, level, lane, marked) = (a, b, c, d, e != 0);
@@ -155,7 +177,7 @@ impl Wire for Signal {
             shape,
             source,
             destination,
-            choice,
+            stamp,
             sequence,
             port,
             flits,
@@ -175,6 +197,8 @@ mod tests {
     #[test]
     fn small() {
         assert!(size_of::<Signal>() <= 40, "{}", size_of::<Signal>());
+        // With the 20 bytes around it, it fills a cache line.
+        assert_eq!(size_of::<kernel::Event<network::Mail<u64, Signal>>>(), 64);
     }
 
     /// 8 bytes of ports, sizes and marks, 12 of shape, 20 more for a packet.
@@ -183,10 +207,10 @@ mod tests {
         let label = Label {
             source: HostId(1),
             destination: HostId(2),
-            choice: 3,
+            stamp: Stamp(3),
             id: MessageId(0x1234_5678_9abc_def0),
             level: 4,
-            kind: Kind::Backward,
+            kind: Kind::Negative,
         };
         let mut packet = Packet::new(label, Shape { gap: 5, slow: 6, lead: 7 }, 8, 9);
         (packet.port, packet.lane, packet.marked) = (1000, 11, true);

@@ -12,7 +12,6 @@
 //! Ties: what arrives at an instant is there before anything is granted at it; output ports grant
 //! in the order of their numbers.
 
-use topology::Header;
 use units::{DeviceId, Time};
 
 use crate::{
@@ -21,7 +20,7 @@ use crate::{
     credits::Credits,
     fabric::{Fabric, NOBODY, Port},
     outlet::{Out, Record},
-    signal::{Credit, Kind, Packet, Signal},
+    signal::{Credit, Packet, Signal},
     updates::Updates,
 };
 
@@ -192,15 +191,13 @@ impl Switch {
     }
 
     fn arrive<O: Out>(&mut self, net: &Fabric, now: u64, packet: Packet, out: &mut O) {
-        let Packet { source, destination, level, choice, .. } = packet;
-        let (from, to) = (source.0, destination.0);
-        let header = Header { source: from, destination: to, level, choice };
-        let hop = net.hop(self.device, packet.port, packet.lane, &header);
+        let hop = net.hop(self.device, packet.port, packet.lane, &net.header(&packet));
         let links = net.ports(self.device);
         let leads = links.get(usize::from(hop.port)).is_some_and(|port| port.peer != NOBODY);
         if !leads || usize::from(packet.port) >= self.ports || hop.lane > net.lanes {
             self.give_back(net, now, &packet, packet.shape, out);
             if O::LISTENS {
+                let Packet { source, destination, .. } = packet;
                 out.record(Time::from_ps(now), Record::Lost { source, destination });
             }
             return;
@@ -449,7 +446,7 @@ impl Switch {
         lane.stalled = NEVER;
         let Some(control) = &net.parameters.congestion else { return };
         let to_host = net.is_host(net.ports(self.device)[usize::from(port)].peer);
-        let eligible = matches!(packet.kind, Kind::Body | Kind::Tail)
+        let eligible = packet.is_data()
             && packet.flits >= control.packet_size
             && depth >= control.level(net.parameters.buffer)
             && (!victim || may_be_victim(control, to_host));

@@ -112,7 +112,8 @@ pub trait Endpoint<N: Network>: Sync + Sized {
     ) -> Time;
 
     /// Learns when a transfer of this host has left it, or will have left it at a time that may lie
-    /// ahead. Called once for each transfer, before its delivery at the receiver is due.
+    /// ahead. Called once for each transfer: before its delivery at the receiver is due, unless the
+    /// network waits for answers ([`Network::waits_for_answers`]).
     fn left(&self, state: &mut Self::Host, site: &mut Site<'_, N, Self>, at: Time, id: MessageId) {
         let _ = (state, site, at, id);
     }

@@ -118,6 +118,10 @@ impl<N: Network, E: Endpoint<N>> Outlet<N> for Gate<'_, N, E> {
         self.told.deliveries.push((at, source, id));
     }
 
+    fn give_up(&mut self, at: Time, destination: HostId) {
+        self.out.give_up(at, self.device.0, destination.0);
+    }
+
     #[inline]
     fn record(&mut self, at: Time, record: Record<N::Detail>) {
         E::record(self.worker, self.device, at, record);

@@ -86,8 +86,9 @@ pub trait Network: Sync + Sized {
     /// before the time of the injection has come.
     const DIRECT: bool;
 
-    /// Whether the network tells when a transfer has left its host ([`Outlet::left`]): its last bit
-    /// is on the link then, and the sender may use its buffer again.
+    /// True if the network tells when a transfer has left its host ([`Outlet::left`]): the sender
+    /// may use its buffer again then. Its last bit is on the link, or, where the network
+    /// [waits for answers](Network::waits_for_answers), the receiver has acknowledged it.
     const TELLS_LEFT: bool = false;
 
     /// The number of hosts; `None` if any number will do.
@@ -125,6 +126,12 @@ pub trait Network: Sync + Sized {
     fn lookahead_between(&self, worker_of: &dyn Fn(DeviceId) -> usize) -> Time {
         let _ = worker_of;
         self.lookahead()
+    }
+
+    /// Returns true if a host keeps a transfer until the receiver has acknowledged it, because its
+    /// packets may get lost: then it has left only after the way there and back.
+    fn waits_for_answers(&self) -> bool {
+        false
     }
 
     /// Returns what a message takes when it is alone. What its transit takes beyond that is

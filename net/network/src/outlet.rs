@@ -18,12 +18,17 @@ pub trait Outlet<N: Network> {
     fn send(&mut self, to: DeviceId, at: Time, signal: N::Signal);
 
     /// A message has left this host, or will have left it at a time that may lie ahead: see
-    /// [`Network::TELLS_LEFT`]. It comes once for each message, with its number.
+    /// [`Network::TELLS_LEFT`]. It comes once for each message, with its number. It comes before
+    /// the message is delivered, unless [`Network::waits_for_answers`].
     fn left(&mut self, at: Time, id: MessageId);
 
     /// Delivers a message to this host at a time that may lie ahead, known by its source and its
     /// number there.
     fn deliver(&mut self, at: Time, source: HostId, number: MessageId);
+
+    /// Ends the run with an error: this host gives up sending to another one, which has answered
+    /// none of its attempts.
+    fn give_up(&mut self, at: Time, destination: HostId);
 
     /// Records an event for whoever watches.
     fn record(&mut self, at: Time, record: Record<N::Detail>);
@@ -43,6 +48,9 @@ impl<N: Network> Outlet<N> for Nowhere {
 
     #[inline]
     fn deliver(&mut self, _: Time, _: HostId, _: MessageId) {}
+
+    #[inline]
+    fn give_up(&mut self, _: Time, _: HostId) {}
 
     #[inline]
     fn record(&mut self, _: Time, _: Record<N::Detail>) {}

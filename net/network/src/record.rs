@@ -66,12 +66,19 @@ pub enum Record<D = Never> {
         /// How far the flow is slowed down: an index into the table of the congestion control.
         index: u16,
     },
-    /// A packet is discarded.
+    /// A packet is discarded, because it is damaged or leads nowhere.
     Lost {
         /// Its source.
         source: HostId,
         /// Its destination.
         destination: HostId,
+    },
+    /// A source sends packets of a flow again, because one of them or its acknowledgement is missing.
+    Resent {
+        /// Destination of the flow.
+        destination: HostId,
+        /// The number of packets that will be sent again.
+        packets: u64,
     },
     /// The last flit of a message has been taken.
     Arrived {

@@ -160,6 +160,43 @@ fn overflow_of_a_clock() {
     }
 }
 
+/// Of several processes that give up in a window, the one that does so first is reported, whatever
+/// the number of workers.
+#[test]
+fn the_first_that_gives_up() {
+    #[derive(Debug)]
+    struct Helpless;
+    impl Model for Helpless {
+        type Process = ();
+        type Message = Ping;
+        type Worker = ();
+        fn process(&self, _: u32) {}
+        fn lookahead(&self) -> Time {
+            Time::from_ps(10)
+        }
+        fn run(
+            &self,
+            id: u32,
+            (): &mut (),
+            until: Time,
+            _: &[Event<Ping>],
+            (): &mut (),
+            out: &mut Outbox<Ping>,
+        ) -> Next {
+            if until > Time::from_ps(70) {
+                out.give_up(Time::from_ps([75, 72, 70, 71][id as usize]), id, 0);
+            }
+            Next { time: Time::from_ps(70), urgent: false }
+        }
+    }
+    for workers in [1, 2, 3, 7] {
+        let config = Config { workers, transport: TransportKind::Shared };
+        let error = execute(&Helpless, 4, config, || ()).expect_err("it says so");
+        let expected = Error::Unreachable { at: Time::from_ps(70), sender: 2, receiver: 0 };
+        assert_eq!(error, expected);
+    }
+}
+
 /// After an error the window is finished and nothing else happens.
 #[test]
 fn a_failed_worker_ends_the_run() {

@@ -1,5 +1,7 @@
 //! The sending half of a host channel adapter.
 
+mod connection;
+
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, VecDeque},
@@ -8,12 +10,14 @@ use std::{
 use topology::{Header, Hop};
 use units::{HostId, MessageId, Time};
 
+use self::connection::{Connection, Connections};
 use super::{Message, Pairs};
 use crate::{
     arbiter::Arbiter,
     congestion::{Control, Index, Scope},
     credits::Credits,
     fabric::{Fabric, Port, flits},
+    losses::{Psn, Stamp},
     outlet::{Out, Record},
     parameters::FLIT,
     signal::{Credit, Kind, Label, Packet, Signal},
@@ -36,6 +40,7 @@ pub(super) struct Reply {
     pub level: u8,
     pub lane: u8,
     pub kind: Kind,
+    pub psn: Psn,
 }
 
 /// A message that is not sent in full.
@@ -77,6 +82,8 @@ pub(super) struct Flows {
     until: [u64; 16],
     /// Tells delayed queue pairs apart that may go on at the same time.
     delayed: u64,
+    /// The connections of the queue pairs, if packets get lost.
+    pub connections: Option<Box<Connections>>,
 }
 
 impl Flows {
@@ -92,6 +99,7 @@ impl Flows {
             levels: levels.map_or_else(Vec::new, |index| vec![index; 16]),
             until: [0; 16],
             delayed: 0,
+            connections: net.parameters.losses.as_ref().map(|_| Box::default()),
         }
     }
 
@@ -118,6 +126,13 @@ impl Flows {
         self.unsent += 1;
         let &mut pair = self.by_destination.entry((destination, level)).or_insert(NONE);
         let pair = if pair == NONE { self.add_pair(net, now, destination, level) } else { pair };
+        if let Some(connections) = &mut self.connections {
+            let (packets, _) = parameters.message_flits(bytes);
+            let before = connections.of[pair as usize].keep(id, bytes, packets);
+            if let Some(before) = before {
+                self.messages[before as usize].next = id;
+            }
+        }
         let state = &mut self.pairs[pair as usize];
         if state.tail == NONE {
             (state.head, state.tail) = (id, id);
@@ -150,6 +165,9 @@ impl Flows {
             self.pairs.push(pair);
             self.pairs.len() as u32 - 1
         };
+        if let (Some(connections), Some(losses)) = (&mut self.connections, &net.parameters.losses) {
+            connections.of.push(Connection::new(losses));
+        }
         self.by_destination.insert((destination, level), id);
         id
     }
@@ -188,12 +206,21 @@ impl Flows {
             if state.head == NONE {
                 state.tail = NONE;
             }
-            message.next = self.free;
-            self.free = id;
-            self.unsent -= 1;
+            if self.connections.is_none() {
+                message.next = self.free;
+                self.free = id;
+                self.unsent -= 1;
+            }
         }
-        let more = state.head != NONE;
-        (Label { source, destination, choice, id: of, level, kind }, more)
+        let mut more = state.head != NONE;
+        let mut stamp = Stamp(choice);
+        if let Some(connections) = &mut self.connections {
+            let connection = &mut connections.of[pair as usize];
+            stamp = Stamp::numbered(Psn::of(connection.next));
+            connection.next += 1;
+            more &= connection.is_open();
+        }
+        (Label { source, destination, stamp, id: of, level, kind }, more)
     }
 
     /// Congestion control after a packet that takes `packet` picoseconds and ends at `end`: no
@@ -344,19 +371,42 @@ impl Sender {
         if self.waiting == 0 && self.replies.is_empty() {
             self.wake = self.delayed.peek().map_or(NEVER, |first| first.0.0.max(self.ready));
         }
+        let packet = self.count(net, link, flows, packet);
         if O::LISTENS {
             let (lane, flits) = (packet.lane, u32::from(packet.flits));
             let end = self.start + packet.shape.offset(flits - 1) + u64::from(link.flit);
             let [start, end] = [self.start, end].map(Time::from_ps);
             out.record(Time::from_ps(now), Record::Sent { port, lane, flits, start, end });
         }
-        if packet.kind == Kind::Tail {
-            let last = packet.shape.offset(u32::from(packet.flits) - 1) + u64::from(link.flit);
-            let short = net.parameters.short(link.flit, packet.last);
-            out.left(Time::from_ps(self.start + last - short), packet.id());
+        if packet.kind == Kind::Tail && flows.connections.is_none() {
+            out.left(Time::from_ps(self.end(net, link, &packet)), packet.id());
         }
         let packet = Packet { port: link.plug, ..packet };
         out.send(link.peer, Time::from_ps(self.start + link.head), Signal::Packet(packet));
+    }
+
+    /// When the link has sent the packet that leaves.
+    fn end(&self, net: &Fabric, link: &Port, packet: &Packet) -> u64 {
+        let last = packet.shape.offset(u32::from(packet.flits) - 1) + u64::from(link.flit);
+        self.start + last - net.parameters.short(link.flit, packet.last)
+    }
+
+    /// Where packets get lost, decides if one that leaves is damaged, and starts the timer of its
+    /// connection.
+    fn count(&self, net: &Fabric, link: &Port, flows: &mut Flows, packet: Packet) -> Packet {
+        let (Some(connections), Some(losses)) = (&mut flows.connections, &net.parameters.losses)
+        else {
+            return packet;
+        };
+        let is_damaged = losses.damages(net, &packet, connections.count());
+        if packet.is_data()
+            && let Some(&pair) = flows.by_destination.get(&(packet.destination, packet.level))
+        {
+            let end = self.end(net, link, &packet);
+            connections.sent(pair, &packet, end.saturating_add(losses.ack_timeout.ps()));
+        }
+        let stamp = if is_damaged { packet.stamp.damaged() } else { packet.stamp };
+        Packet { stamp, ..packet }
     }
 
     /// Returns true if a lane has credits for a packet; if not, sets when to look again.
@@ -395,9 +445,10 @@ impl Sender {
             return None;
         }
         self.replies.pop_front();
-        let Reply { destination, level, lane, kind, .. } = reply;
+        let Reply { destination, level, lane, kind, psn, .. } = reply;
         let (source, id) = (self.host, MessageId(0));
-        let label = Label { source, destination, choice: 0, id, level, kind };
+        let stamp = Stamp::numbered(psn);
+        let label = Label { source, destination, stamp, id, level, kind };
         let shape = self.send(net, lane, (REPLY_FLITS, FLIT as u8), now);
         Some(Packet { lane, ..Packet::new(label, shape, REPLY_FLITS, FLIT as u8) })
     }
@@ -433,7 +484,7 @@ impl Sender {
         let mut eligible = 0;
         if let Some(control) = &net.parameters.congestion {
             eligible = flows.pace(control, pair, now, self.ready - self.start, self.ready);
-        } else if !more {
+        } else if !more && flows.connections.is_none() {
             flows.by_destination.remove(&(label.destination, label.level));
             flows.free_pairs.push(pair);
         }

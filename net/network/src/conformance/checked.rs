@@ -53,6 +53,11 @@ impl<'a, N: Network + 'a, O: Outlet<Checked<'a, N>>> Outlet<N> for Watch<'_, O> 
         self.out.deliver(at, source, id);
     }
 
+    fn give_up(&mut self, at: Time, destination: HostId) {
+        assert!(at >= self.now, "given up at {at}, which is known only at {}", self.now);
+        self.out.give_up(at, destination);
+    }
+
     fn record(&mut self, at: Time, record: Record<N::Detail>) {
         self.out.record(at, record);
     }
@@ -110,6 +115,10 @@ impl<N: Network> Network for Checked<'_, N> {
 
     fn lookahead(&self) -> Time {
         self.inside.lookahead()
+    }
+
+    fn waits_for_answers(&self) -> bool {
+        self.inside.waits_for_answers()
     }
 
     fn uncontended(&self, transfer: Transfer) -> Uncontended {

@@ -19,6 +19,8 @@ enum Defect {
     Impatient,
     /// Messages are said to have left after they are delivered.
     LeavesLate,
+    /// The hub says that it waits for answers, and says at once that messages have left.
+    Unanswered,
     /// Messages of 64 bytes are never said to have left.
     Silent,
     /// The hub keeps something of messages of 15 bytes.
@@ -87,6 +89,10 @@ impl Network for Hub {
 
     fn lookahead(&self) -> Time {
         if self.defect == Defect::Impatient { Time::from_ps(1001) } else { CABLE }
+    }
+
+    fn waits_for_answers(&self) -> bool {
+        self.defect == Defect::Unanswered
     }
 
     fn uncontended(&self, transfer: Transfer) -> Uncontended {
@@ -172,6 +178,12 @@ fn catches_signals_within_the_lookahead() {
 #[should_panic(expected = "after its delivery")]
 fn catches_leaving_after_delivery() {
     check(Defect::LeavesLate);
+}
+
+#[test]
+#[should_panic(expected = "message 0 of 0 left at 0 ns, before 2 ns")]
+fn catches_leaving_before_an_answer() {
+    check(Defect::Unanswered);
 }
 
 #[test]

@@ -65,13 +65,19 @@ pub(crate) fn wrong(configuration: &Configuration, wrong: &Invalid) -> Diagnosti
         Invalid::Unserved { .. } => "arbiter.high",
         Invalid::Lanes { .. } => "routing",
         Invalid::BeingSent => "max-being-sent",
+        Invalid::Overtaking => "choice",
+        Invalid::Timeout { .. } => "ack-timeout",
+        Invalid::Control { key: "retry-count", .. } => "retry-count",
         Invalid::Control { key, .. } => match *key {
             "threshold" => "congestion.threshold",
             "CCTI_Min" => "congestion.min",
             key if key.starts_with("a lane") => "arbiter.low",
             _ => "congestion.table",
         },
-        Invalid::Buffer { key, .. } | Invalid::Pace { key, .. } | Invalid::Delay { key, .. } => key,
+        Invalid::Buffer { key, .. }
+        | Invalid::Pace { key, .. }
+        | Invalid::Delay { key, .. }
+        | Invalid::Probability { key, .. } => key,
     };
     let key = format!("network.{key}");
     let said = Id::named(&key).filter(|id| configuration.is_said(*id));
