@@ -64,7 +64,7 @@ macro_rules! mpi_functions {
 /// Carries out a call.
 pub fn run(name: &'static str, about: About, body: impl FnOnce() -> Result) -> c_int {
     guard(name, about, || {
-        let _inside = crate::state::enter(name);
+        let _inside = crate::state::enter(name)?;
         // Nobody waits for what was given up, so that it is taken in whenever it has come by the
         // end of a call.
         body().and_then(|()| crate::request::adopt())

@@ -131,7 +131,8 @@ fn change(code: c_int, make: impl FnOnce(&mut Added)) -> Result {
 
 /// An error if a class or code still has a text (MPI 4.1, section 9.5).
 fn bare(code: c_int) -> Result {
-    let added = mpi().codes.added.borrow();
+    let mpi = mpi();
+    let added = mpi.codes.added.borrow();
     let has_text = added.get(&code).is_some_and(|added| !added.text.is_empty());
     check!(!has_text, ERR_ARG, "{code} still has a text");
     Ok(())

@@ -11,7 +11,7 @@
 
 use std::rc::Rc;
 
-use rank_ipc::{Amount, Client, Collective, Command, Completion, Offset, Ticket};
+use rank_ipc::{Amount, Client, Collective, Command, Completion, Ticket};
 
 use crate::abi::{self, Handle};
 use crate::argument::Out;
@@ -76,7 +76,8 @@ pub fn post(
 
 /// Reads what the others contributed to an operation that is done.
 pub fn finish<T>(comm: &Comm, ticket: Ticket, read: impl FnOnce(&Board) -> Result<T>) -> Result<T> {
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     let done = port.done(ticket).ok_or_else(request::unfinished)?;
     port.forget(ticket);
     taken(port, comm, &done, read)
@@ -112,7 +113,8 @@ fn begin(
 /// Carries out a collective and returns when it is over.
 fn now(starter: &Starter) -> Result {
     let active = starter()?;
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     threads::finish_after(port, &active.tickets(), &|| active.prefetch());
     request::end(active).map(|_| ())
 }
@@ -174,11 +176,4 @@ fn role(comm: &Comm, root: i32) -> Result<(Role, Option<u32>)> {
 /// True if a buffer is `MPI_IN_PLACE`, so that the data is in the other one.
 fn in_place(comm: &Comm, address: usize) -> bool {
     address == abi::IN_PLACE && !comm.is_inter()
-}
-
-/// A block for all to read, of which nobody knows yet.
-fn fresh(length: u64) -> Result<(Offset, &'static mut [u8])> {
-    let port = mpi().port()?;
-    let place = p2p::block(length.max(8))?;
-    Ok((place, p2p::bytes_mut(port, place, length)))
 }

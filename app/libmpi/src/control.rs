@@ -19,7 +19,9 @@ use crate::{check, mpi, p2p, request, simulator, threads, zero_copy};
 
 /// Connects with the simulator and returns the identity of this process.
 pub fn connect() -> Result<Identity> {
-    let simulator::Connected { port, universe, program, birth } = simulator::connect()?;
+    let simulator::Connected { universe, program, birth } = simulator::connect()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     let (rank, first) = (port.rank(), port.ranks());
     let most = port.memory().layout().ranks();
     let birth = (birth != 0).then(|| {
@@ -53,7 +55,8 @@ fn agreed<T>(
         element: 1,
         commutative: true,
     };
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     let ticket = simulator::tell(port, false, || {
         let ticket = collective::post(comm, &create, nothing(), nothing(), contribution)?;
         threads::finish(port, &[ticket]);
@@ -159,7 +162,8 @@ impl Decision {
 
     /// This rank comes to it; gives whether it is the first.
     pub fn is_mine(self) -> Result<bool> {
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         port.order();
         let word = port.memory().word(self.0);
         Ok(word.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_ok())
@@ -184,7 +188,8 @@ pub fn settle() {
 
 /// Two ranks of a communicator give each other bytes: this one and `peer`, by a tag.
 pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<Vec<u8>> {
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     let world =
         comm.world_rank(peer).ok_or_else(|| Error::new(abi::ERR_RANK, format!("rank {peer}")))?;
     register(comm);
@@ -205,7 +210,8 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
 /// Tells a rank of the world something, in the name of nobody's communicator: by a number that both
 /// know.
 pub fn tell(world: u32, number: u32, mine: &[u8]) -> Result {
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     let (bytes, contents) = p2p::contents(mine)?;
     let tag = rank_ipc::Tag { context: comm::OWN, tag: Some(u32::MAX - number) };
     let send = port.start(&Command::Send { to: world, tag, bytes, contents, synchronous: false });
@@ -234,7 +240,8 @@ pub fn hear(world: u32, number: u32) -> Result<(u32, Vec<u8>)> {
 
 /// Waits until something is heard, for so many picoseconds at most. Gives whether it was.
 pub fn is_heard_within(receive: Ticket, limit: u64) -> Result<bool> {
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     port.called(Shape::Posted);
     let alarm = port.start(&Command::Alarm(port.computed().saturating_add(limit)));
     threads::wait(port, false, &[receive, alarm]);
@@ -244,7 +251,8 @@ pub fn is_heard_within(receive: Ticket, limit: u64) -> Result<bool> {
 
 /// Listens no longer.
 pub fn withdraw(receive: Ticket) -> Result {
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     port.say(&Command::Cancel(receive));
     threads::wait(port, true, &[receive]);
     port.forget(receive);
@@ -259,7 +267,8 @@ pub fn heard(receive: Ticket) -> Result<(u32, Vec<u8>)> {
 
 /// Takes in the message that was heard and returns its sender and its bytes.
 fn said(receive: Ticket) -> Result<(u32, Vec<u8>)> {
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     let done = port.done(receive).ok_or_else(request::unfinished)?;
     port.forget(receive);
     let said = p2p::bytes(port, done.contents, done.bytes).to_vec();
@@ -276,7 +285,8 @@ pub fn release(context: u64, members: u32) {
 
 /// Tells the simulator of a communicator, if it has not been told.
 pub fn register(comm: &Comm) {
-    let Ok(port) = mpi().port() else { return };
+    let mpi = mpi();
+    let Ok(port) = mpi.port() else { return };
     if comm.registered.replace(true) {
         return;
     }
@@ -297,7 +307,8 @@ pub fn register(comm: &Comm) {
 /// Tells the simulator of a context of two ranks, which may be one; this one has the given place in
 /// the pair.
 pub fn register_pair(context: u64, me: u32, pair: [u32; 2]) {
-    let Ok(port) = mpi().port() else { return };
+    let mpi = mpi();
+    let Ok(port) = mpi.port() else { return };
     let (local, remote) = (Members::new(&pair), Members::new(&[]));
     port.say(&Command::Communicator { context, me, local, remote, neighbours: None });
 }
@@ -332,7 +343,7 @@ pub fn done() -> Handle {
 
 /// Simulated time, in picoseconds.
 pub fn now() -> u64 {
-    simulator::look(|port| simulator::time(mpi(), port))
+    simulator::look(simulator::time)
 }
 
 /// Ends all ranks of the program.
@@ -342,7 +353,8 @@ pub fn abort(code: i32) -> ! {
 
 /// The rank uses MPI from now on, for the first time or again.
 pub fn begin() -> Result {
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     check!(
         !port.has_left(),
         ERR_OTHER,

@@ -32,7 +32,6 @@ pub struct Environment {
     open: Cell<u32>,
     connected: Cell<bool>,
     thread_level: Cell<c_int>,
-    main_thread: Cell<Option<u32>>,
     /// Values of predefined attributes. Programs keep their addresses, so the box stays where it
     /// is.
     values: RefCell<Box<Values>>,
@@ -56,7 +55,6 @@ impl Default for Environment {
             open: Cell::default(),
             connected: Cell::default(),
             thread_level: Cell::new(abi::THREAD_SINGLE),
-            main_thread: Cell::default(),
             values: RefCell::new(Box::new(Values {
                 tag_ub: TAG_UB,
                 io: abi::ANY_SOURCE,
@@ -72,7 +70,8 @@ impl Default for Environment {
 
 /// The address of the value of a predefined attribute of communicators.
 pub fn attribute(keyval: c_int) -> Option<*mut c_void> {
-    let mut values = mpi().environment.values.borrow_mut();
+    let mpi = mpi();
+    let mut values = mpi.environment.values.borrow_mut();
     let value = match keyval {
         abi::TAG_UB => &raw mut values.tag_ub,
         abi::IO => &raw mut values.io,
@@ -119,13 +118,6 @@ pub fn thread_level() -> c_int {
     mpi().environment.thread_level.get()
 }
 
-impl Environment {
-    /// True if the calling thread is the one that called `MPI_Init`.
-    pub fn is_main_thread(&self) -> bool {
-        self.main_thread.get() == Some(threads::me())
-    }
-}
-
 /// Its name in C.
 pub fn thread_level_name() -> &'static str {
     match thread_level() {
@@ -151,7 +143,7 @@ pub fn open(thread_level: Option<c_int>) -> Result {
             let mut values = environment.values.borrow_mut();
             (values.universe_size, values.appnum) = (who.universe as c_int, who.program as c_int);
         }
-        environment.main_thread.set(Some(threads::me()));
+        mpi().unguarded.set_main_thread();
         environment.thread_level.set(most_threads());
         mpi().comms.place(&who)?;
     }

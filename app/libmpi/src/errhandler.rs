@@ -9,7 +9,7 @@ use crate::check;
 use crate::codes::class_name;
 use crate::error::{About, Error, Result};
 use crate::layer::{Callback, Kind};
-use crate::state::{Mpi, mpi};
+use crate::state::{Mpi, alongside, mpi};
 use crate::table::Table;
 
 mod functions;
@@ -230,21 +230,20 @@ impl Hearer {
 /// The program's handler of an error, and of what. It may leave with an exception, so that no lock
 /// is held when it is called, and nothing is held that would be given back behind it.
 fn handler(name: &str, about: About, error: &mut Error) -> Option<(Callback, Kind, Handle)> {
-    crate::threads::enter();
-    let hearer = match error.received.take() {
-        Some(received) => Hearer::of(&*received.comm, Kind::Comm, received.comm.handle()),
-        None => mpi().hearer(about),
-    };
-    let found = match hearer.handler {
-        Errhandler::Return => None,
-        Errhandler::Fatal | Errhandler::Abort => {
-            let on = hearer.title.map(|title| format!(" on {title}")).unwrap_or_default();
-            end(name, &on, error)
+    alongside(|mpi| {
+        let hearer = match error.received.take() {
+            Some(received) => Hearer::of(&*received.comm, Kind::Comm, received.comm.handle()),
+            None => mpi.hearer(about),
+        };
+        match hearer.handler {
+            Errhandler::Return => None,
+            Errhandler::Fatal | Errhandler::Abort => {
+                let on = hearer.title.map(|title| format!(" on {title}")).unwrap_or_default();
+                end(name, &on, error)
+            }
+            Errhandler::User(user) => Some((user.function, hearer.kind, hearer.handle)),
         }
-        Errhandler::User(user) => Some((user.function, hearer.kind, hearer.handle)),
-    };
-    crate::threads::leave();
-    found
+    })
 }
 
 /// Handles an error that a call ended with; gives the code that the call returns.

@@ -21,6 +21,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::abi::{Handle, Status};
+use crate::state::suspended;
 
 /// The kind of object that a callback is about, as the functions of a [`Layer`] are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,7 +235,7 @@ impl Callback {
         mut datatype: Handle,
     ) {
         // SAFETY: the caller's.
-        unsafe {
+        suspended(|| unsafe {
             if let Some(call) = self.layer.and_then(|layer| layer.reduce) {
                 call(self.function, c_int::from(large), from, into, count, datatype);
             } else if large {
@@ -253,7 +254,7 @@ impl Callback {
                     &raw mut datatype,
                 );
             }
-        }
+        });
     }
 
     /// Calls an `MPI_Comm_copy_attr_function` or that of another kind.
@@ -269,7 +270,7 @@ impl Callback {
     ) -> c_int {
         leave();
         // SAFETY: the caller's.
-        unsafe {
+        suspended(|| unsafe {
             match self.layer.and_then(|layer| layer.copy_attribute) {
                 Some(call) => call(kind, self.function, object, keyval, extra, value, copy, flag),
                 None => function!(
@@ -277,7 +278,7 @@ impl Callback {
                     (Handle, c_int, *mut c_void, *mut c_void, *mut *mut c_void, *mut c_int) -> c_int
                 )(object, keyval, extra, value, copy, flag),
             }
-        }
+        })
     }
 
     /// Calls an `MPI_Comm_delete_attr_function` or that of another kind.
@@ -291,7 +292,7 @@ impl Callback {
     ) -> c_int {
         leave();
         // SAFETY: the caller's.
-        unsafe {
+        suspended(|| unsafe {
             match self.layer.and_then(|layer| layer.delete_attribute) {
                 Some(call) => call(kind, self.function, object, keyval, value, extra),
                 None => {
@@ -300,7 +301,7 @@ impl Callback {
                     )
                 }
             }
-        }
+        })
     }
 
     /// Calls an `MPI_Comm_errhandler_function` or that of another kind.
@@ -309,7 +310,7 @@ impl Callback {
         // SAFETY: the caller's. The functions' type is variadic, after two fixed arguments that
         // every platform served here passes in the same way in both cases, save for the number of
         // vector registers, which a variadic callee on x86-64 reads: hence the variadic type.
-        unsafe {
+        suspended(|| unsafe {
             match self.layer.and_then(|layer| layer.handle_error) {
                 Some(call) => call(kind, self.function, object, code),
                 None => std::mem::transmute::<
@@ -317,56 +318,56 @@ impl Callback {
                     unsafe extern "C-unwind" fn(*mut Handle, *mut c_int, ...),
                 >(self.function)(&raw mut object, code),
             }
-        }
+        });
     }
 
     /// Calls an `MPI_Grequest_query_function`.
     pub unsafe fn query(&self, extra: *mut c_void, status: *mut Status) -> c_int {
         // SAFETY: the caller's.
-        unsafe {
+        suspended(|| unsafe {
             match self.layer.and_then(|layer| layer.query) {
                 Some(call) => call(self.function, extra, status),
                 None => {
                     function!(self.function, (*mut c_void, *mut Status) -> c_int)(extra, status)
                 }
             }
-        }
+        })
     }
 
     /// Calls an `MPI_Grequest_free_function`.
     pub unsafe fn free(&self, extra: *mut c_void) -> c_int {
         // SAFETY: the caller's.
-        unsafe {
+        suspended(|| unsafe {
             match self.layer.and_then(|layer| layer.free) {
                 Some(call) => call(self.function, extra),
                 None => function!(self.function, (*mut c_void) -> c_int)(extra),
             }
-        }
+        })
     }
 
     /// Calls an `MPI_Grequest_cancel_function`.
     pub unsafe fn cancel(&self, extra: *mut c_void, complete: bool) -> c_int {
         let complete = c_int::from(complete);
         // SAFETY: the caller's.
-        unsafe {
+        suspended(|| unsafe {
             match self.layer.and_then(|layer| layer.cancel) {
                 Some(call) => call(self.function, extra, complete),
                 None => function!(self.function, (*mut c_void, c_int) -> c_int)(extra, complete),
             }
-        }
+        })
     }
 
     /// Calls an `MPI_Datarep_extent_function`.
     pub unsafe fn extent(&self, datatype: Handle, extent: *mut isize, extra: *mut c_void) -> c_int {
         // SAFETY: the caller's.
-        unsafe {
+        suspended(|| unsafe {
             match self.layer.and_then(|layer| layer.extent) {
                 Some(call) => call(self.function, datatype, extent, extra),
                 None => function!(self.function, (Handle, *mut isize, *mut c_void) -> c_int)(
                     datatype, extent, extra,
                 ),
             }
-        }
+        })
     }
 
     /// Calls an `MPI_Datarep_conversion_function`, or, if `large`, an
@@ -382,7 +383,7 @@ impl Callback {
         extra: *mut c_void,
     ) -> c_int {
         // SAFETY: the caller's.
-        unsafe {
+        suspended(|| unsafe {
             if let Some(call) = self.layer.and_then(|layer| layer.convert) {
                 let large = c_int::from(large);
                 call(self.function, large, user, datatype, count, file, position, extra)
@@ -397,6 +398,6 @@ impl Callback {
                     (*mut c_void, Handle, c_int, *mut c_void, i64, *mut c_void) -> c_int
                 )(user, datatype, count as c_int, file, position, extra)
             }
-        }
+        })
     }
 }

@@ -246,8 +246,9 @@ pub fn from_nobody() -> Status {
 
 /// The buffer that a message of so many bytes goes into.
 fn room_for(peer: &Peer, bytes: u64) -> Result<Rc<Buffer>> {
-    let port = mpi().port()?;
-    let buffer = mpi().memory.buffer(peer.comm.context, peer.comm.local.session());
+    let mpi = mpi();
+    let port = mpi.port()?;
+    let buffer = mpi.memory.buffer(peer.comm.context, peer.comm.local.session());
     let buffer = buffer.ok_or_else(|| Error::new(abi::ERR_BUFFER, "no buffer is attached"))?;
     buffer.sweep(port);
     if !buffer.fits(bytes) {
@@ -263,10 +264,11 @@ fn room_for(peer: &Peer, bytes: u64) -> Result<Rc<Buffer>> {
 #[inline(always)]
 pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
     let Some(to) = peer.world else { return Ok(Active::Done(Status::empty())) };
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     let length = data.bytes();
     let buffer = if mode == Mode::Buffered { Some(room_for(peer, length)?) } else { None };
-    let hollow = mpi().hollow.get();
+    let hollow = mpi.hollow.get();
     let stays = !hollow && matches!(mode, Mode::Posted | Mode::Synchronous);
     let mut contents = if stays { zero_copy::expose(data)? } else { 0 };
     if contents == 0 && !hollow {
@@ -274,7 +276,7 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
         data.pack(bytes_mut(port, contents, length));
     }
     kinds::note(port, contents, data);
-    mpi().tools.counters.sent(length);
+    mpi.tools.counters.sent(length);
     let (tag, bytes, synchronous) = (peer.key(), length, mode == Mode::Synchronous);
     let ticket = port.start(&Command::Send { to, tag, bytes, contents, synchronous });
     let Some(buffer) = buffer else { return Ok(Active::Send { ticket, contents }) };
@@ -286,9 +288,10 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
 #[inline(always)]
 pub fn start_receive(data: &Data, peer: &Peer) -> Result<Active> {
     let Some(from) = peer.world else { return Ok(Active::Done(from_nobody())) };
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     let target = || Target { data: data.clone(), peer: peer.clone() };
-    let from = match mpi().probed.receive(port, from, peer.key()) {
+    let from = match mpi.probed.receive(port, from, peer.key()) {
         Met::Nothing => from,
         Met::Earlier(from) => from,
         Met::Found(found) => return target().take(&found),
@@ -323,10 +326,11 @@ impl Target {
 
     /// The message has come.
     pub fn accept(&self, done: &Completion) -> Result<Status> {
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         let mut status = self.peer.status(done);
         let room = self.data.bytes();
-        mpi().tools.counters.received(done.bytes.min(room));
+        mpi.tools.counters.received(done.bytes.min(room));
         kinds::check(port, done, &self.data, &self.peer.comm);
         if done.contents != 0 {
             self.data.unpack(bytes(port, done.contents, done.bytes.min(room)));
@@ -341,7 +345,8 @@ impl Target {
 
 /// Carries out a call that returns when its operation is done.
 pub fn blocking(active: Active) -> Result<Status> {
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     match active {
         Active::Send { ticket, contents } => {
             // The contents are kept; whoever depends on the end of the send waits in the simulator.

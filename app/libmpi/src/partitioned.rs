@@ -149,7 +149,8 @@ impl Drop for Channel {
         if self.world.is_none() {
             return;
         }
-        let Ok(port) = mpi().port() else { return };
+        let mpi = mpi();
+        let Ok(port) = mpi.port() else { return };
         for ticket in self.posted.take() {
             port.say(&Command::Cancel(ticket));
             port.forget(ticket);
@@ -338,7 +339,8 @@ mpi_functions! {
         if !active {
             return flag.set(1);
         }
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         let operation = started(request)?;
         port.test(Taken::Each, &operation.tickets());
         flag.set(c_int::from(operation.arrived(port, partition)?))

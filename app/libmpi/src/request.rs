@@ -157,7 +157,8 @@ fn take(port: &Client, ticket: Ticket) -> Result<Completion> {
 
 /// Takes in the result of an operation that is done.
 pub fn end(active: Active) -> Result<Status> {
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     match active {
         Active::Done(status) => Ok(status),
         Active::Failed(error) => Err(error),
@@ -203,9 +204,10 @@ pub fn forget(active: Active) -> Result {
         | Active::Buffered { .. } => {}
         // Its data still has to be taken in.
         other => {
-            let port = mpi().port()?;
+            let mpi = mpi();
+            let port = mpi.port()?;
             other.tickets().iter().for_each(|ticket| port.say(&Command::Leave(*ticket)));
-            mpi().orphans.borrow_mut().push(other);
+            mpi.orphans.borrow_mut().push(other);
         }
     }
     Ok(())
@@ -216,11 +218,12 @@ pub fn adopt() -> Result {
     if mpi().orphans.borrow().is_empty() {
         return Ok(());
     }
-    let Some(port) = mpi().port.get() else { return Ok(()) };
-    let orphans = std::mem::take(&mut *mpi().orphans.borrow_mut());
+    let mpi = mpi();
+    let Some(port) = mpi.port.get() else { return Ok(()) };
+    let orphans = std::mem::take(&mut *mpi.orphans.borrow_mut());
     let (done, open): (Vec<_>, Vec<_>) =
         orphans.into_iter().partition(|active| active.is_done(port));
-    mpi().orphans.borrow_mut().extend(open);
+    mpi.orphans.borrow_mut().extend(open);
     done.into_iter().try_for_each(|active| end(active).map(|_| ()))
 }
 
@@ -395,7 +398,8 @@ pub fn complete() -> Handle {
 
 /// Waits until the messages of a buffer have left.
 pub fn wait_sent(buffer: &Buffer) -> Result {
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     let tickets = buffer.pending();
     if !tickets.is_empty() {
         threads::wait(port, true, &tickets);
@@ -458,7 +462,8 @@ mpi_functions! {
         let known = mpi().request(request.get()?)?.ok_or_else(|| {
             Error::new(abi::ERR_REQUEST, "the null request cannot be cancelled")
         })?;
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         if let Some(operation) = known.generalized() {
             return operation.cancel();
         }

@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::abi;
 use crate::error::{Error, Result};
-use crate::state::{Mpi, mpi};
+use crate::state::{self, Mpi, alongside, mpi, suspended};
 use crate::{place, threads};
 
 /// The environment variable that says what computation counts: `measured`, or `constant` if only
@@ -112,6 +112,7 @@ unsafe extern "C" {
 }
 
 fn end(code: i32) -> ! {
+    state::abandon();
     exit(code)
 }
 
@@ -138,8 +139,6 @@ thread_local! {
 /// The properties of a process that has connected with the simulator.
 #[derive(Debug)]
 pub struct Connected {
-    /// Its rank's port.
-    pub port: &'static Client,
     /// The number of ranks that there is room for.
     pub universe: u32,
     /// The number of the program that it runs, among those that were started together.
@@ -151,24 +150,25 @@ pub struct Connected {
 /// Connects this process with the simulator that started it, and waits for its first turn. Started
 /// by itself, it is alone.
 pub fn connect() -> Result<Connected> {
-    if let Some(port) = mpi().port.get() {
-        if let Some(options) = mpi().options.take() {
-            options.adopt(mpi());
+    let mpi = mpi();
+    if let Some(port) = mpi.port.get() {
+        if let Some(options) = mpi.options.take() {
+            options.adopt(&mpi);
         }
-        return Ok(Connected { port, universe: port.ranks(), program: 0, birth: 0 });
+        return Ok(Connected { universe: port.ranks(), program: 0, birth: 0 });
     }
     let failed = |text: &str| Error::new(abi::ERR_OTHER, text.to_owned());
     let Ok(said) = std::env::var(ENVIRONMENT) else {
         let port = crate::singleton::port(end)?;
-        mpi().is_singleton.set(true);
-        let port = mpi().port.get_or_init(|| port);
-        return Ok(Connected { port, universe: port.ranks(), program: 0, birth: 0 });
+        mpi.is_singleton.set(true);
+        let port = mpi.port.get_or_init(|| port);
+        return Ok(Connected { universe: port.ranks(), program: 0, birth: 0 });
     };
     let numbers: Vec<u32> = said.split(',').filter_map(|word| word.parse().ok()).collect();
     let [file, channels, rank, first, universe, program] = numbers.as_slice() else {
         return Err(failed(&format!("{ENVIRONMENT} is `{said}`")));
     };
-    mpi().comms.call(*rank);
+    mpi.comms.call(*rank);
     // When what started this process is ended with the simulator, so is this; where the system
     // cannot do that, it stays.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
@@ -201,12 +201,11 @@ pub fn connect() -> Result<Connected> {
             )));
         }
     }
-    RankOptions::new(|name| std::env::var_os(name)).adopt(mpi());
+    RankOptions::new(|name| std::env::var_os(name)).adopt(&mpi);
     let writer = Writer::new(memory, *rank);
-    let port =
-        mpi().port.get_or_init(|| Client::new(writer, *rank, *first, Box::new(Process), end));
+    let port = mpi.port.get_or_init(|| Client::new(writer, *rank, *first, Box::new(Process), end));
     port.locate_by(place::here);
-    Ok(Connected { port, universe: *universe, program: *program, birth: port.begin() })
+    Ok(Connected { universe: *universe, program: *program, birth: port.begin() })
 }
 
 /// Connects a rank that the simulator holds in its own process, where `variables` are exchanged
@@ -232,14 +231,14 @@ impl Mpi {
 /// nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_now() -> u64 {
-    threads::alongside(|| mpi().port.get().map_or(0, |port| port.poll(Poll::Nothing)))
+    alongside(|mpi| mpi.port.get().map_or(0, |port| port.poll(Poll::Nothing)))
 }
 
 /// Simulated time in picoseconds where a call begins: when what was computed since the last one has
 /// passed. From here on a tool is at work.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_computed() -> u64 {
-    let now = look(Client::computed);
+    let now = look(|_, port| port.computed());
     heddle_records();
     now
 }
@@ -248,8 +247,8 @@ pub extern "C" fn heddle_computed() -> u64 {
 /// does is no computation.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_records() {
-    threads::alongside(|| {
-        if mpi().measured.get().is_some() {
+    alongside(|mpi| {
+        if mpi.measured.get().is_some() {
             TOOL.set(Some(own_clock()));
         }
     });
@@ -258,7 +257,7 @@ pub extern "C" fn heddle_records() {
 /// The tool has recorded the call.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_recorded() {
-    threads::alongside(|| leave_out_tool(mpi()));
+    alongside(leave_out_tool);
     TOOL.set(None);
 }
 
@@ -280,14 +279,14 @@ fn leave_out_tool(mpi: &Mpi) -> bool {
 /// if it has not since this was last asked.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_moment() -> u64 {
-    mpi().moment.take()
+    alongside(|mpi| mpi.moment.take())
 }
 
 /// The number of the call among those of all ranks that took locks of a window or gave some back,
 /// as several may do so at the same picosecond. 0 if it did neither, or that was asked before.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_turn() -> u64 {
-    mpi().turn.take()
+    alongside(|mpi| mpi.turn.take())
 }
 
 /// A function that is told of a look at the clock: when it began and ended, in picoseconds.
@@ -297,7 +296,7 @@ pub type LookHook = extern "C" fn(u64, u64);
 /// replay of what is recorded needs them.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_tell_looks(hook: LookHook) {
-    mpi().look_hook.set(Some(hook));
+    alongside(|mpi| mpi.look_hook.set(Some(hook)));
 }
 
 /// A function that is told of something within a call: when it began and ended, in picoseconds, and
@@ -308,7 +307,7 @@ pub type AgreementHook = extern "C" fn(begin: u64, end: u64, is_turn: bool);
 /// those of MPI-IO.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_tell_agreements(hook: AgreementHook) {
-    mpi().agreement_hook.set(Some(hook));
+    alongside(|mpi| mpi.agreement_hook.set(Some(hook)));
 }
 
 /// Does something of which is told.
@@ -316,7 +315,8 @@ pub fn tell<T>(port: &Client, is_turn: bool, act: impl FnOnce() -> T) -> T {
     let Some(hook) = mpi().agreement_hook.get() else { return act() };
     let begin = port.computed();
     let result = act();
-    hook(begin, port.time(), is_turn);
+    let end = port.time();
+    suspended(|| hook(begin, end, is_turn));
     result
 }
 
@@ -325,17 +325,16 @@ pub fn time(mpi: &Mpi, port: &Client) -> u64 {
     let Some(hook) = mpi.look_hook.get() else { return port.poll(Poll::Time) };
     let begin = port.computed();
     let end = port.poll(Poll::Time);
-    hook(begin, end);
+    suspended(|| hook(begin, end));
     end
 }
 
 /// Simulated time in picoseconds, with all that was computed until now; 0 for who is no rank.
-pub fn look(now: impl Fn(&Client) -> u64) -> u64 {
-    threads::alongside(|| {
-        let mpi = mpi();
+pub fn look(now: impl Fn(&Mpi, &Client) -> u64) -> u64 {
+    alongside(|mpi| {
         let Some(port) = mpi.port.get() else { return 0 };
         computed(mpi);
-        let now = now(port);
+        let now = now(mpi, port);
         leave(mpi);
         now
     })
@@ -408,8 +407,6 @@ pub fn flush_streams() {
 /// Ends all ranks. What this one has written is kept: it may say why.
 pub fn abort(code: c_int) -> ! {
     flush_streams();
-    if let Some(port) = mpi().port.get() {
-        port.abort(code);
-    }
-    exit(code)
+    alongside(|mpi| mpi.port.get().map(|port| port.abort(code)));
+    end(code)
 }

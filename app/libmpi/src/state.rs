@@ -1,16 +1,23 @@
-//! The library's state of a rank.
+//! The library's state of a rank, and the guard through which it is reached.
 //!
-//! A rank's state is reached with [`mpi`]. It is used by one thread at a time: [`enter`] takes the
-//! library's lock, and whoever waits for the simulator gives it up.
+//! A thread holds the state of its rank while it is in a call of MPI ([`enter`], [`look_up`]) or in
+//! a function of the library beside MPI ([`alongside`]). It then has the lock of [`threads`], so
+//! that no other thread is in the library. [`mpi`] returns a [`Guard`] to a thread that holds the
+//! state, and to no other. While a function of the program runs within a call, and while a thread
+//! waits without the lock, the state is given up ([`suspended`]): the guards that exist belong to
+//! frames that do not run. A call that begins while the state is held by its own thread is nested
+//! in something that MPI does not call, a signal handler or an allocator, and is an error.
+//!
+//! What other threads may look at without the lock lies in [`Unguarded`].
 
 use std::cell::{Cell, LazyCell};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::OnceLock;
 
 use crate::attributes::Keyvals;
 use crate::codes::Codes;
 use crate::comm::Comms;
 use crate::datatype::Types;
-use crate::environment::{Environment, check_phase};
+use crate::environment::Environment;
 use crate::errhandler::Errhandlers;
 use crate::file::Files;
 use crate::group::Group;
@@ -21,19 +28,28 @@ use crate::session::Session;
 use crate::table::Table;
 use crate::tools::Tools;
 
+mod guard;
+#[cfg(test)]
+mod tests;
+mod unguarded;
+
+pub use guard::{Guard, Inside, abandon, alongside, enter, look_up, mpi, suspended};
+pub use unguarded::{Unguarded, run_as, time_of_last_reply, unguarded, unguarded_if_made};
+
 /// A state that few programs use: made when it is first asked for, as a process may hold thousands
 /// of ranks.
 type Rare<T> = LazyCell<Box<T>>;
 
 /// A rank's state. Each module keeps what it needs in a field of its own, with interior mutability;
-/// nothing stays borrowed while a function of the program is called.
+/// nothing stays borrowed while a function of the program is called. A state is never freed.
 #[derive(Debug, Default)]
 pub struct Mpi {
     /// The call that is under way, for messages.
     pub call: Cell<&'static str>,
-    /// The number of calls that the rank's first thread is in: more than one where what it calls in
-    /// one calls again.
-    depth: Cell<u32>,
+    /// The fields that any thread may look at.
+    pub unguarded: Unguarded,
+    /// The number of guards of frames that run or may go on to run.
+    guards: Cell<u32>,
     /// Groups.
     pub groups: Table<Group>,
     /// Communicators.
@@ -59,7 +75,7 @@ pub struct Mpi {
     /// Memory and buffers.
     pub memory: Rare<Memory>,
     /// The way to the simulator.
-    pub port: std::cell::OnceCell<rank_ipc::Client>,
+    pub port: OnceLock<rank_ipc::Client>,
     /// The simulator's options for a rank that shares its process, until it uses MPI: what it does
     /// before does not count.
     pub options: Cell<Option<crate::simulator::RankOptions>>,
@@ -101,124 +117,6 @@ pub struct Mpi {
     pub windows: Table<crate::window::Window>,
     /// Blocks whose time is sampled.
     pub blocks: crate::extra::Blocks,
-    /// Memory that all ranks share.
-    pub folded: Rare<crate::extra::Folded>,
     /// Messages that were probed for one receive.
     pub messages: Table<crate::p2p::Message>,
-}
-
-/// The state of the rank that is running. The holder of several ranks changes it.
-#[cfg(not(test))]
-static CURRENT: AtomicPtr<Mpi> = AtomicPtr::new(std::ptr::null_mut());
-
-// Where ranks are threads.
-#[cfg(test)]
-thread_local! {
-    static CURRENT: AtomicPtr<Mpi> = const { AtomicPtr::new(std::ptr::null_mut()) };
-}
-
-/// The place of the pointer to the running rank's state.
-fn current() -> &'static AtomicPtr<Mpi> {
-    #[cfg(not(test))]
-    return &CURRENT;
-    // SAFETY: tests use it within their thread only.
-    #[cfg(test)]
-    return CURRENT.with(|current| unsafe { &*std::ptr::from_ref(current) });
-}
-
-/// Another rank runs now: who holds several in a process says so.
-pub fn run_as(rank: *mut Mpi) {
-    current().store(rank, Ordering::Release);
-}
-
-/// The state of the calling rank.
-#[inline]
-pub fn mpi() -> &'static Mpi {
-    // SAFETY: null, or a state that lives as long as its rank.
-    unsafe { current().load(Ordering::Acquire).as_ref() }.unwrap_or_else(first)
-}
-
-/// The state of the rank that runs, if it has one yet.
-pub fn known() -> Option<&'static Mpi> {
-    // SAFETY: as above.
-    unsafe { current().load(Ordering::Acquire).as_ref() }
-}
-
-/// The state of a rank that has none yet. It is made by itself, as every function of MPI would have
-/// room for it on its stack.
-#[cold]
-#[inline(never)]
-fn first() -> &'static Mpi {
-    let made = Box::into_raw(Box::<Mpi>::default());
-    current().store(made, Ordering::Release);
-    // SAFETY: made above, and never freed.
-    unsafe { &*made }
-}
-
-/// The rank's first thread is in the library as long as this lives.
-#[derive(Debug)]
-pub struct Deeper(Option<&'static Mpi>);
-
-impl Mpi {
-    /// The calling thread is in the library.
-    pub fn deeper(&'static self) -> Deeper {
-        let first = self.environment.is_main_thread().then_some(self);
-        if let Some(first) = first {
-            first.depth.set(first.depth.get() + 1);
-        }
-        Deeper(first)
-    }
-
-    /// True if the rank's first thread is in the library: who calls now, if it is that thread, is
-    /// an allocator, say, or handles a signal.
-    pub fn is_inside(&self) -> bool {
-        self.depth.get() > 0
-    }
-}
-
-impl Drop for Deeper {
-    fn drop(&mut self) {
-        if let Some(first) = self.0 {
-            first.depth.set(first.depth.get().saturating_sub(1));
-        }
-    }
-}
-
-/// A call is under way as long as this lives.
-#[derive(Debug)]
-pub struct Inside {
-    _deeper: Deeper,
-    simulates: bool,
-}
-
-/// A call begins.
-pub fn enter(name: &'static str) -> Inside {
-    begin(name, true)
-}
-
-/// A call begins that has nothing to do with the simulator.
-pub fn look_up(name: &'static str) -> Inside {
-    begin(name, false)
-}
-
-#[inline]
-fn begin(name: &'static str, simulates: bool) -> Inside {
-    let deeper = mpi().deeper();
-    crate::threads::enter();
-    let mpi = mpi();
-    if simulates {
-        crate::simulator::enter(mpi, name);
-    }
-    mpi.call.set(name);
-    check_phase(name);
-    Inside { _deeper: deeper, simulates }
-}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        if self.simulates {
-            crate::simulator::leave(mpi());
-        }
-        crate::threads::leave();
-    }
 }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use rank_ipc::{Client, Command, Shape, Taken, Ticket};
 
 use crate::simulator::meanwhile;
-use crate::state::mpi;
+use crate::state::{Mpi, mpi, suspended};
 use crate::thread_states::ThreadStates;
 
 /// True if threads may call at any time.
@@ -56,8 +56,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn is_over(&self) -> bool {
-        let Some(port) = mpi().port.get() else { return true };
+    fn is_over(&self, port: &Client) -> bool {
         let is_done = |ticket: &Ticket| !port.is_open(*ticket);
         let mut tickets = self.tickets.iter();
         if self.all { tickets.all(is_done) } else { tickets.any(is_done) }
@@ -123,7 +122,8 @@ pub fn allowed() -> bool {
     MULTIPLE.load(Ordering::Acquire)
 }
 
-/// A call begins.
+/// The calling thread is about to use the library's state of its rank: waits until no other thread
+/// does.
 pub fn enter() {
     if allowed() || !is_only_thread() {
         take(1);
@@ -144,12 +144,12 @@ fn is_only_thread() -> bool {
         allow_others(first);
         return false;
     }
-    count(CALLS.load(Ordering::Relaxed) + 1)
+    count(CALLS.load(Ordering::Relaxed) + 1, None)
 }
 
 /// The first thread is in so many calls. Gives whether no other thread has come just now, or one
 /// that knows of them.
-fn count(calls: u32) -> bool {
+fn count(calls: u32, port: Option<&Client>) -> bool {
     if SHARED.load(Ordering::Relaxed) {
         // Another does not get as far as to ask.
         CALLS.store(calls, Ordering::Relaxed);
@@ -165,7 +165,7 @@ fn count(calls: u32) -> bool {
     if is_known {
         state.depth = calls;
         if calls == 0 {
-            release(&mut state);
+            release(&mut state, port);
         }
     }
     is_known
@@ -190,25 +190,18 @@ fn allow_others(first: u32) {
     }
 }
 
-/// A call ends.
-pub fn leave() {
+/// The calling thread has left the library, whose state of the rank it had until now.
+pub fn leave(rank: &Mpi) {
+    let port = rank.port.get();
     if !allowed() {
-        count(CALLS.load(Ordering::Relaxed).saturating_sub(1));
+        count(CALLS.load(Ordering::Relaxed).saturating_sub(1), port);
         return;
     }
     let mut state = state();
     state.depth = state.depth.saturating_sub(1);
     if state.depth == 0 {
-        release(&mut state);
+        release(&mut state, port);
     }
-}
-
-/// Does what is no call of MPI while no other thread is in one.
-pub fn alongside<T>(work: impl FnOnce() -> T) -> T {
-    enter();
-    let outcome = work();
-    leave();
-    outcome
 }
 
 fn take(depth: u32) {
@@ -224,8 +217,9 @@ fn take(depth: u32) {
 }
 
 /// Gives the lock up; those whose operations are done go on.
-fn release(state: &mut State) {
-    if state.waiting.iter().any(Waiting::is_over) {
+fn release(state: &mut State, port: Option<&Client>) {
+    let is_over = |waiting: &Waiting| port.is_none_or(|port| waiting.is_over(port));
+    if state.waiting.iter().any(is_over) {
         CHANGED.notify_all();
     }
     state.owner = 0;
@@ -235,27 +229,29 @@ fn release(state: &mut State) {
 }
 
 /// Lets other threads in for a moment.
-pub fn pause() {
+pub fn pause(port: &Client) {
     if !allowed() {
         std::thread::yield_now();
         return;
     }
     // As long as the lock is held: what the others wait for is no thread's to look at without it.
-    let is_last_awake = is_last_awake();
-    let depth = {
-        let mut state = state();
-        release(&mut state);
-        state.depth
-    };
-    if !is_last_awake {
-        on_the_wall(|| std::thread::sleep(PAUSES.0));
-    }
-    take(depth);
+    let is_last_awake = is_last_awake(port);
+    suspended(|| {
+        let depth = {
+            let mut state = state();
+            release(&mut state, Some(port));
+            state.depth
+        };
+        if !is_last_awake {
+            on_the_wall(|| std::thread::sleep(PAUSES.0));
+        }
+        take(depth);
+    });
 }
 
 /// True if no other thread can do anything before this one, which has the lock, does: each waits in
 /// MPI, or sleeps until a thread wakes it.
-fn is_last_awake() -> bool {
+fn is_last_awake(port: &Client) -> bool {
     // Another thread that looks is awake.
     let Ok(mut states) = THREAD_STATES.try_lock() else { return false };
     if states.are_none() {
@@ -263,7 +259,7 @@ fn is_last_awake() -> bool {
     }
     let waiting: Vec<u32> = {
         let state = state();
-        if state.waiting.iter().any(Waiting::is_over) {
+        if state.waiting.iter().any(|waiting| waiting.is_over(port)) {
             return false;
         }
         state.waiting.iter().map(|waiting| waiting.thread).collect()
@@ -280,7 +276,7 @@ pub fn finish(port: &Client, tickets: &[Ticket]) {
 /// Finishes as [`finish`] does; `woken` is called when what the thread will look at is best asked
 /// for.
 pub fn finish_after(port: &Client, tickets: &[Ticket], woken: &dyn Fn()) {
-    if plain() {
+    if plain(port) {
         port.called(Shape::Blocking);
         port.poll_after(woken);
     } else {
@@ -292,7 +288,7 @@ pub fn finish_after(port: &Client, tickets: &[Ticket], woken: &dyn Fn()) {
 /// Finishes a call that need not wait, if nobody looks: whatever comes after it waits in the
 /// simulator.
 pub fn finish_later(port: &Client, tickets: &[Ticket]) {
-    if plain() {
+    if plain(port) {
         port.called(Shape::Blocking);
     } else {
         finish(port, tickets);
@@ -301,7 +297,7 @@ pub fn finish_later(port: &Client, tickets: &[Ticket]) {
 
 /// Waits for operations to be done: for all, or for the first.
 pub fn wait(port: &Client, all: bool, tickets: &[Ticket]) {
-    if plain() {
+    if plain(port) {
         port.wait(all, tickets);
     } else {
         wait_among(port, all, tickets);
@@ -310,7 +306,7 @@ pub fn wait(port: &Client, all: bool, tickets: &[Ticket]) {
 
 /// Waits for all; `woken` is called as by [`finish_after`].
 pub fn wait_for_all(port: &Client, tickets: &[Ticket], woken: &dyn Fn()) {
-    if plain() {
+    if plain(port) {
         port.wait_for_all(tickets, woken);
     } else {
         wait_among(port, true, tickets);
@@ -330,15 +326,15 @@ pub fn wait_later(port: &Client, tickets: &[Ticket]) {
 /// These operations are taken in if all are done.
 pub fn look(port: &Client, tickets: &[Ticket]) {
     if allowed() {
-        pause();
+        pause(port);
     }
     port.test(Taken::All, tickets);
     port.order();
 }
 
 /// True if a wait of this thread is that of the whole rank.
-fn plain() -> bool {
-    !allowed() || state().waiting.is_empty() && is_last_awake()
+fn plain(port: &Client) -> bool {
+    !allowed() || state().waiting.is_empty() && is_last_awake(port)
 }
 
 fn wait_among(port: &Client, all: bool, tickets: &[Ticket]) {
@@ -350,7 +346,7 @@ fn wait_among(port: &Client, all: bool, tickets: &[Ticket]) {
         if open.is_empty() || !all && open.len() < tickets.len() {
             return;
         }
-        if is_last_awake() {
+        if is_last_awake(port) {
             let others: Vec<Ticket> =
                 state().waiting.iter().flat_map(|waiting| waiting.tickets.clone()).collect();
             let first: Vec<Ticket> = open.into_iter().chain(others).filter(is_open).collect();
@@ -358,13 +354,13 @@ fn wait_among(port: &Client, all: bool, tickets: &[Ticket]) {
             continue;
         }
         if on_the_wall(|| looked.elapsed()) >= next {
-            meanwhile(mpi());
+            meanwhile(&mpi());
             port.test(if all { Taken::Each } else { Taken::First }, &open);
             looked = on_the_wall(Instant::now);
             next = (2 * next).clamp(PAUSES.0, POLL);
             continue;
         }
-        take(stand_by(all, open, pause));
+        suspended(|| take(stand_by(port, all, open, pause)));
         // Not before: who waits in the simulator meanwhile waits for what this thread waits for as
         // well.
         state().waiting.retain(|waiting| waiting.thread != me());
@@ -373,10 +369,10 @@ fn wait_among(port: &Client, all: bool, tickets: &[Ticket]) {
 }
 
 /// Gives the lock up until operations are done, or for some time; gives how often it was taken.
-fn stand_by(all: bool, tickets: Vec<Ticket>, pause: Duration) -> u32 {
+fn stand_by(port: &Client, all: bool, tickets: Vec<Ticket>, pause: Duration) -> u32 {
     let mut state = state();
     let depth = state.depth;
-    release(&mut state);
+    release(&mut state, Some(port));
     state.waiting.push(Waiting { thread: me(), all, tickets });
     drop(on_the_wall(|| CHANGED.wait_timeout(state, pause)));
     depth

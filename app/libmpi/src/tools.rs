@@ -6,13 +6,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int};
+use std::ops::Deref;
 use std::rc::Rc;
 
 use crate::abi::{self, Handle};
 use crate::argument::Out;
 use crate::check;
 use crate::error::{Error, Result};
-use crate::state::mpi;
+use crate::state::{Guard, mpi};
 use crate::table::Table;
 
 mod categories;
@@ -66,21 +67,28 @@ impl Tools {
     pub fn set_collectives(&self, table: &str) {
         self.collectives.replace(table.into());
     }
+}
 
-    /// An error unless the interface is in use.
-    fn opened(&self) -> Result<&Self> {
-        check!(
-            self.open.get() > 0,
-            T_ERR_NOT_INITIALIZED,
-            "the tools interface is not initialised"
-        );
-        Ok(self)
+/// A guard of the tools of the calling rank, whose interface is in use.
+struct OpenTools(Guard);
+
+impl Deref for OpenTools {
+    type Target = Tools;
+
+    fn deref(&self) -> &Tools {
+        &self.0.tools
     }
 }
 
 /// The tools of the calling rank, if the interface is in use.
-fn tools() -> Result<&'static Tools> {
-    mpi().tools.opened()
+fn tools() -> Result<OpenTools> {
+    let mpi = mpi();
+    check!(
+        mpi.tools.open.get() > 0,
+        T_ERR_NOT_INITIALIZED,
+        "the tools interface is not initialised"
+    );
+    Ok(OpenTools(mpi))
 }
 
 /// The entry of a table for a number of the program.
@@ -135,7 +143,8 @@ crate::mpi_functions! {
     }
 
     fn T_finalize() {
-        let open = &tools()?.open;
+        let tools = tools()?;
+        let open = &tools.open;
         open.set(open.get() - 1);
         Ok(())
     }

@@ -103,7 +103,8 @@ impl Window {
         };
         let (mut done, left): (Vec<_>, Vec<_>) = self.open.take().into_iter().partition(meant);
         self.open.replace(left);
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         // Those that had requests may have been completed.
         done.retain(|access| port.knows(access.ticket));
         if done.is_empty() {

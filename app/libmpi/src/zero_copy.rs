@@ -28,7 +28,8 @@ const READ: u64 = 1;
 /// Leaves contents where they are and returns the place of the block that stands for them; 0 if
 /// they cannot stay there.
 pub fn expose(data: &Data) -> Result<Offset> {
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     let bytes = data.bytes();
     if bytes < LEAST || !port.memory().layout().is_private() {
         return Ok(0);
@@ -37,7 +38,7 @@ pub fn expose(data: &Data) -> Result<Offset> {
     let start = data.address.wrapping_offset(offset as isize).expose_provenance();
     let end = start.saturating_add(length as usize);
     // The program's variables are there only while this rank runs.
-    let mut variables = mpi().variables.get().into_iter().flat_map(|parts| parts.iter());
+    let mut variables = mpi.variables.get().into_iter().flat_map(|parts| parts.iter());
     if variables.any(|part| part.start < end && start < part.end) {
         return Ok(0);
     }

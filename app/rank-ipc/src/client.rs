@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::arena::{self, Arena, Full};
 use crate::channel::{Channel, Completion, MpiUse, RANKS_TURN, Reply};
@@ -61,7 +62,8 @@ pub struct Client {
     writer: Writer,
     /// By ticket, the ends of operations.
     done: RefCell<Numbered<Option<Completion>>>,
-    now: Cell<u64>,
+    /// The time of the last reply, which any thread may read.
+    now: AtomicU64,
     ahead: Cell<(u32, u64)>,
     suspend: Box<dyn Suspend>,
     /// The function of MPI that the rank is in, and the last one that the simulator was told.
@@ -89,7 +91,7 @@ impl Client {
             ranks,
             writer,
             done: RefCell::default(),
-            now: Cell::new(0),
+            now: AtomicU64::new(0),
             ahead: Cell::new((0, 0)),
             suspend,
             inside: Cell::default(),
@@ -198,7 +200,7 @@ impl Client {
     /// Polls the simulator; returns the simulated time.
     pub fn poll(&self, what: Poll) -> u64 {
         self.turn(Command::Poll(what));
-        self.now.get()
+        self.time()
     }
 
     /// Polls the simulator; calls `woken` when this rank has its turn again, as
@@ -210,7 +212,7 @@ impl Client {
     /// Returns the time at which what was computed will have passed if nothing comes between, in
     /// picoseconds. No simulated time passes.
     pub fn computed(&self) -> u64 {
-        self.turn(Command::Computed).max(self.now.get())
+        self.turn(Command::Computed).max(self.time())
     }
 
     /// To be called before the rank looks at or changes what ranks share. If several ranks compute
@@ -252,7 +254,7 @@ impl Client {
             channel.read(RANKS_TURN, &mut words);
         }
         let reply = Reply::decode(&words, |_| ());
-        self.now.set(reply.now);
+        self.now.store(reply.now, Ordering::Relaxed);
         reply.value
     }
 
@@ -268,7 +270,7 @@ impl Client {
     pub fn done(&self, ticket: Ticket) -> Option<Completion> {
         let done = self.done.borrow();
         let done = done.get(ticket)?.as_ref()?;
-        (done.time <= self.now.get()).then_some(*done)
+        (done.time <= self.time()).then_some(*done)
     }
 
     /// Returns whether an operation is done by now, and not forgotten.
@@ -276,13 +278,13 @@ impl Client {
     pub fn is_done(&self, ticket: Ticket) -> bool {
         let done = self.done.borrow();
         let done = done.get(ticket).and_then(Option::as_ref);
-        done.is_some_and(|done| done.time <= self.now.get())
+        done.is_some_and(|done| done.time <= self.time())
     }
 
     /// Returns whether an operation is under way: neither done nor forgotten.
     pub fn is_open(&self, ticket: Ticket) -> bool {
         let done = self.done.borrow();
-        done.get(ticket).is_some_and(|done| done.is_none_or(|done| done.time > self.now.get()))
+        done.get(ticket).is_some_and(|done| done.is_none_or(|done| done.time > self.time()))
     }
 
     /// Returns whether an operation is known: it was started and not forgotten.
@@ -298,7 +300,7 @@ impl Client {
 
     /// Returns the time of the last reply, in picoseconds.
     pub fn time(&self) -> u64 {
-        self.now.get()
+        self.now.load(Ordering::Relaxed)
     }
 
     /// Tells the simulator that the rank is done.
@@ -370,7 +372,7 @@ impl Client {
             let place = (self.locate.get())().unwrap_or_default();
             self.say(&Command::In(format!("{name}{place}")));
         };
-        self.now.set(reply.now);
+        self.now.store(reply.now, Ordering::Relaxed);
         if let Some(code) = reply.end {
             (self.end)(code);
         }

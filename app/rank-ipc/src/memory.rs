@@ -327,7 +327,7 @@ impl Memory {
     }
 
     /// Returns a word of a block; the offset must lie in one.
-    pub fn word(&self, place: Offset) -> &AtomicU64 {
+    pub fn word(&self, place: Offset) -> &'static AtomicU64 {
         debug_assert!(place.is_multiple_of(8), "words are aligned");
         // SAFETY: by contract a block's word, in a mapping that is never unmapped.
         unsafe { &*self.at(place).cast() }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use common::mpi::{compiled, mpirun};
 
-const PROGRAMS: [&str; 18] = [
+const PROGRAMS: [&str; 19] = [
     "buffers",
     "send_modes",
     "requests",
@@ -27,6 +27,7 @@ const PROGRAMS: [&str; 18] = [
     "window_variables",
     "join",
     "misuse",
+    "callbacks",
 ];
 
 /// Programs that other implementations, as packaged, cannot run or get wrong.
@@ -47,6 +48,19 @@ fn programs_find_nothing_wrong() {
             }
         }
     }
+}
+
+/// A call within another, by something that MPI does not call, is an error that names both.
+#[test]
+fn calls_within_a_call() {
+    let program = compiled("nested_calls");
+    let ended = mpirun("-q -n 2", &program, "returns");
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{}", ended.stderr);
+    let ended = mpirun("-q -n 2", &program, "");
+    let said = "rank 0: MPI_Barrier on MPI_COMM_SELF: the call began within MPI_Recv, by something \
+                that MPI does not call, such as a signal handler or an allocator (MPI_ERR_OTHER)";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    assert_ne!(ended.code, 0);
 }
 
 /// There is no limit for tags, communicators and partitioned requests but memory.

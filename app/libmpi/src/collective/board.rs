@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering;
 
 use rank_ipc::{Client, Offset};
 
-use super::fresh;
 use crate::abi;
 use crate::comm::Comm;
 use crate::error::{Error, Result};
@@ -38,7 +37,9 @@ impl Contribution {
 
     /// A contribution of `length` bytes of this library's own.
     fn own(length: u64, fill: impl FnOnce(&mut [u8])) -> Result<Self> {
-        let (place, room) = fresh(length + HEAD)?;
+        let mpi = mpi();
+        let place = p2p::block(length + HEAD)?;
+        let room = p2p::bytes_mut(mpi.port()?, place, length + HEAD);
         if let Some((head, body)) = room.split_at_mut_checked(HEAD as usize) {
             head.iter_mut().zip(length.to_le_bytes()).for_each(|(place, byte)| *place = byte);
             fill(body);

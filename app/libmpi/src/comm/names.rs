@@ -51,7 +51,8 @@ mpi_functions! {
     fn Publish_name(service_name: In<c_char>, info: Handle, port_name: In<c_char>) {
         mpi().info_or_none(info)?;
         let (service, door) = (name(service_name)?, name(port_name)?);
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         control::settle();
         check!(find(port, &service).is_none(), ERR_SERVICE, "the name is published already");
         let entry = p2p::block(HEAD + (service.len() + door.len()) as u64)?;
@@ -68,7 +69,8 @@ mpi_functions! {
         mpi().info_or_none(info)?;
         let service = name(service_name)?;
         name(port_name)?;
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         control::settle();
         let (before, entry) = find(port, &service).ok_or_else(
             || unknown(abi::ERR_SERVICE, &service)
@@ -81,7 +83,8 @@ mpi_functions! {
     fn Lookup_name(service_name: In<c_char>, info: Handle, port_name: Out<c_char>) {
         mpi().info_or_none(info)?;
         let service = name(service_name)?;
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         control::settle();
         let (_, entry) = find(port, &service).ok_or_else(|| unknown(abi::ERR_NAME, &service))?;
         let start = entry + HEAD + word(port, entry + 8);

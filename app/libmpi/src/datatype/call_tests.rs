@@ -393,7 +393,8 @@ fn memory_and_buffers() {
             assert_eq!(heddle_Alloc_mem(2000, abi::INFO_NULL, &raw mut base), abi::SUCCESS);
             assert_eq!(heddle_Buffer_attach(base, 2000), abi::SUCCESS);
             assert_eq!(heddle_Buffer_attach(base, 2000), abi::ERR_BUFFER);
-            let buffer = crate::mpi().memory.buffer(0, None).expect("attached");
+            let buffer = crate::state::alongside(|mpi| mpi.memory.buffer(0, None));
+            let buffer = buffer.expect("attached");
             assert!(buffer.reserve(488).is_ok());
             assert_eq!((buffer.size(), buffer.used()), (2000, 584));
             assert_eq!(buffer.reserve(1321).expect_err("too much").code, abi::ERR_BUFFER);

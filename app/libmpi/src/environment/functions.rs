@@ -64,7 +64,7 @@ mpi_functions! {
     }
 
     local fn Is_thread_main(flag: Out<c_int>) {
-        let main = mpi().environment.is_main_thread();
+        let main = mpi().unguarded.is_main_thread();
         flag.set(c_int::from(main))
     }
 

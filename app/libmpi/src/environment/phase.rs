@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::state::mpi;
+use crate::state::Mpi;
 
 /// The progress of a program with `MPI_Init` and `MPI_Finalize`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,8 +46,8 @@ const ANY_TIME: [&str; 23] = [
 
 /// Ends the program if it calls a function before it may, or when it may no more: there is nobody
 /// yet to return an error through, and real libraries end it, too.
-pub fn check_phase(name: &str) {
-    let environment = &mpi().environment;
+pub fn check_phase(mpi: &Mpi, name: &str) {
+    let environment = &mpi.environment;
     if environment.open.get() > 0 {
         return;
     }
@@ -62,7 +62,7 @@ pub fn check_phase(name: &str) {
         Phase::Before | Phase::Initialised => "before MPI_Init",
     };
     // In one piece: several ranks may say it at once.
-    let text = format!("heddle: rank {}: {name} was called {when}\n", mpi().comms.me());
+    let text = format!("heddle: rank {}: {name} was called {when}\n", mpi.comms.me());
     let _ = std::io::stderr().write_all(text.as_bytes());
     super::abort(1)
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rank_ipc::{Client, Command};
 
 use crate::simulator::{computed, leave, time};
-use crate::state::{Mpi, known};
+use crate::state::{Mpi, Unguarded, alongside, time_of_last_reply, unguarded_if_made};
 use crate::threads;
 
 /// True while a rank of this process runs, rather than the simulator.
@@ -22,16 +22,16 @@ pub(super) fn is_rank() -> bool {
     RUNNING.load(Ordering::Acquire)
 }
 
-/// The rank's way to the simulator, if this thread is the one that goes it, and not on that way
-/// already.
-fn port(mpi: &Mpi) -> Option<&Client> {
-    mpi.port.get().filter(|_| mpi.environment.is_main_thread() && !mpi.is_inside())
+/// True if this thread may go the rank's way to the simulator: it is the rank's first, and not on
+/// that way already.
+fn may_ask(rank: &Unguarded) -> bool {
+    rank.is_main_thread() && !rank.is_inside()
 }
 
 /// Does something with the simulator that is no call of MPI.
-fn inside<T>(mpi: &'static Mpi, work: impl FnOnce() -> T) -> T {
-    let _deeper = mpi.deeper();
-    threads::alongside(work)
+fn inside<T>(rank: &'static Unguarded, work: impl FnOnce(&Mpi, &Client) -> T) -> Option<T> {
+    let _deeper = rank.deeper();
+    alongside(|mpi| Some(work(mpi, mpi.port.get()?)))
 }
 
 /// Writes the simulated time in picoseconds and returns 1 if the caller is a rank, else returns 0.
@@ -44,19 +44,15 @@ pub extern "C" fn heddle_clock(picoseconds: &mut u64) -> c_int {
         return 0;
     }
     // The state is not made here, as memory for it may be what the clock is asked for.
-    let Some(mpi) = known() else {
-        *picoseconds = 0;
-        return 1;
-    };
-    *picoseconds = match port(mpi) {
-        None => mpi.port.get().map_or(0, Client::time),
-        Some(port) => inside(mpi, || {
+    let asked = unguarded_if_made().filter(|rank| may_ask(rank)).and_then(|rank| {
+        inside(rank, |mpi, port| {
             computed(mpi);
             let now = time(mpi, port);
             leave(mpi);
             now
-        }),
-    };
+        })
+    });
+    *picoseconds = asked.unwrap_or_else(time_of_last_reply);
     1
 }
 
@@ -67,11 +63,12 @@ pub extern "C" fn heddle_sleep(picoseconds: u64) -> c_int {
     if !is_rank() || threads::waits() {
         return 0;
     }
-    let Some((mpi, port)) = known().and_then(|mpi| Some((mpi, port(mpi)?))) else { return 0 };
-    inside(mpi, || {
-        computed(mpi);
-        port.say(&Command::Sleep(picoseconds));
-        leave(mpi);
+    let slept = unguarded_if_made().filter(|rank| may_ask(rank)).and_then(|rank| {
+        inside(rank, |mpi, port| {
+            computed(mpi);
+            port.say(&Command::Sleep(picoseconds));
+            leave(mpi);
+        })
     });
-    1
+    c_int::from(slept.is_some())
 }

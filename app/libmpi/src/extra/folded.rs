@@ -10,7 +10,7 @@ use rank_ipc::fold::{FOLD, Fold, file};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::clock::is_rank;
-use crate::state::mpi;
+use crate::state::unguarded;
 
 /// The slots that a rank uses, with their sizes.
 pub type Folded = Mutex<FxHashMap<usize, usize>>;
@@ -35,11 +35,16 @@ fn fold() -> Option<&'static Fold> {
     OPENED.get_or_init(|| open().ok()).as_ref()
 }
 
+/// The slots that the running rank uses.
+fn used() -> &'static Folded {
+    unguarded().folded.get_or_init(Box::default)
+}
+
 /// The memory of a block: of the n-th that a rank has at a time from one place of the program, all
 /// ranks have the same.
 fn allocate(place: &[u8], bytes: usize) -> Option<*mut u8> {
     let fold = fold()?;
-    let mut used = mpi().folded.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut used = used().lock().unwrap_or_else(PoisonError::into_inner);
     let block = |number: u64| {
         let mut hasher = FxHasher::default();
         hasher.write(place);
@@ -85,7 +90,7 @@ pub extern "C" fn heddle_fold(bytes: usize) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_fold_free(address: *const c_void) -> c_int {
     let Some((fold, slot)) = slot(address) else { return 0 };
-    let mut used = mpi().folded.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut used = used().lock().unwrap_or_else(PoisonError::into_inner);
     if used.remove(&slot).is_some() {
         fold.unmap(slot);
     }
@@ -96,7 +101,7 @@ pub extern "C" fn heddle_fold_free(address: *const c_void) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_fold_size(address: *const c_void) -> usize {
     let Some((_, slot)) = slot(address) else { return 0 };
-    let used = mpi().folded.lock().unwrap_or_else(PoisonError::into_inner);
+    let used = used().lock().unwrap_or_else(PoisonError::into_inner);
     used.get(&slot).copied().unwrap_or(0)
 }
 
@@ -104,7 +109,7 @@ pub extern "C" fn heddle_fold_size(address: *const c_void) -> usize {
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_fold_resize(address: *const c_void, bytes: usize) -> c_int {
     let Some((fold, slot)) = slot(address) else { return 0 };
-    let mut used = mpi().folded.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut used = used().lock().unwrap_or_else(PoisonError::into_inner);
     let Some(size) = used.get_mut(&slot) else { return 0 };
     if bytes > *size && fold.map(slot, bytes, false).is_err() {
         return 0;

@@ -9,8 +9,7 @@ use rank_ipc::{Client, Command, Rule, Samples};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::simulator::{computed, leave};
-use crate::state::{Mpi, mpi};
-use crate::threads;
+use crate::state::{Mpi, alongside};
 
 /// A rank's blocks.
 #[derive(Debug, Default)]
@@ -44,9 +43,11 @@ pub unsafe extern "C" fn heddle_sample_begin(
     precision: f64,
 ) -> c_int {
     // SAFETY: by contract.
-    let (mpi, block) = (mpi(), unsafe { number(file, line) });
-    let Some(port) = mpi.port.get().filter(|_| !mpi.is_singleton.get()) else { return 1 };
-    threads::alongside(|| c_int::from(runs(mpi, port, block, shared != 0, times, precision)))
+    let block = unsafe { number(file, line) };
+    alongside(|mpi| match mpi.port.get().filter(|_| !mpi.is_singleton.get()) {
+        Some(port) => c_int::from(runs(mpi, port, block, shared != 0, times, precision)),
+        None => 1,
+    })
 }
 
 /// True if a block is to run; otherwise its mean passes.
@@ -74,9 +75,9 @@ fn runs(mpi: &Mpi, port: &Client, block: u64, shared: bool, times: c_int, precis
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_sample_end(file: *const c_char, line: c_int, shared: c_int) {
     // SAFETY: by contract.
-    let (mpi, block) = (mpi(), unsafe { number(file, line) });
-    let Some(port) = mpi.port.get() else { return };
-    threads::alongside(|| {
+    let block = unsafe { number(file, line) };
+    alongside(|mpi| {
+        let Some(port) = mpi.port.get() else { return };
         computed(mpi);
         let nanoseconds = mpi.blocks.running.get();
         if shared == 0 {

@@ -43,7 +43,8 @@ impl Representation {
     /// The representation of a name.
     pub fn named(name: In<c_char>) -> Result<Self> {
         let name = name.bytes().unwrap_or_default();
-        let registered = mpi().files.registered.borrow();
+        let mpi = mpi();
+        let registered = mpi.files.registered.borrow();
         match name.as_slice() {
             b"native" => Ok(Self::Native),
             b"internal" => Ok(Self::Internal),

@@ -5,7 +5,7 @@ use super::view::View;
 use crate::abi;
 use crate::argument::Out;
 use crate::datatype::Datatype;
-use crate::mpi;
+use crate::state::alongside;
 
 unsafe extern "C" {
     fn heddle_Type_vector(count: i32, length: i32, stride: i32, old: usize, new: Out<usize>)
@@ -15,7 +15,7 @@ unsafe extern "C" {
 }
 
 fn datatype(handle: usize) -> Rc<Datatype> {
-    mpi().datatype(handle).unwrap()
+    alongside(|mpi| mpi.datatype(handle).unwrap())
 }
 
 /// Two blocks of two ints, four ints apart: bytes 0 to 8 and 16 to 24, extent 24.

@@ -225,13 +225,14 @@ pub struct Message {
 
 fn matched_probe(peer: Peer, waits: bool) -> Result<Option<(Handle, Status)>> {
     let Some(from) = peer.world else { return Ok(Some((abi::MESSAGE_NO_PROC, from_nobody()))) };
-    let (probed, port) = (&mpi().probed, mpi().port()?);
+    let mpi = mpi();
+    let (probed, port) = (&mpi.probed, mpi.port()?);
     if probed.look(port, from, peer.key(), waits).is_none() {
         return Ok(None);
     }
     let Some(found) = probed.take(from, peer.key()) else { return Ok(None) };
     let status = peer.status(&found);
-    Ok(Some((mpi().messages.add(Rc::new(Message { found, peer })), status)))
+    Ok(Some((mpi.messages.add(Rc::new(Message { found, peer })), status)))
 }
 
 /// Takes a message that was probed.

@@ -40,7 +40,8 @@ impl Requests {
     /// The requests of an array, for a call that waits for them.
     pub fn to_wait(handles: Out<Handle>, number: c_int) -> Result<Self> {
         let requests = Self::new(handles, number)?;
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         requests.known.iter().flatten().try_for_each(|request| request.give_up(port))?;
         Ok(requests)
     }
@@ -109,7 +110,8 @@ impl Requests {
 
 /// A request is there for another operation.
 fn rest(request: Rc<Request>) {
-    let mut idle = mpi().idle.borrow_mut();
+    let mpi = mpi();
+    let mut idle = mpi.idle.borrow_mut();
     if idle.len() < IDLE {
         idle.push(request);
     }

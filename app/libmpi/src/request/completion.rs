@@ -51,7 +51,7 @@ fn wait_for_program(port: &Client, requests: &Requests, places: &[usize]) {
 fn wait_a_while(port: &Client, tickets: &[Ticket]) {
     let open: Vec<_> = tickets.iter().copied().filter(|ticket| port.is_open(*ticket)).collect();
     if open.is_empty() {
-        threads::pause();
+        threads::pause(port);
         port.test(Taken::Each, &[]);
     } else {
         threads::wait(port, false, &open);
@@ -76,7 +76,8 @@ fn wait_any(port: &Client, requests: &Requests, active: &[usize]) -> usize {
 
 /// Finds out which of some operations are done by now.
 fn test(requests: &Requests, active: &[usize], taken: Taken) -> Result<Places> {
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     if active.is_empty() {
         return Ok(Places::new());
     }
@@ -187,7 +188,8 @@ pub(super) fn test_some(
 mpi_functions! {
     fn Wait(request: Out<Handle>, status: Out<Status>) {
         let requests = Requests::to_wait(request, 1)?;
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         let active = requests.active();
         if active.is_empty() {
             return set_empty(status);
@@ -199,7 +201,8 @@ mpi_functions! {
 
     fn Waitall(count: c_int, array: Out<Handle>, statuses: Out<Status>) {
         let requests = Requests::to_wait(array, count)?;
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         let active = requests.active();
         wait_for(port, &requests, &active)?;
         wait_for_program(port, &requests, &active);
@@ -230,7 +233,8 @@ mpi_functions! {
         if active.is_empty() {
             return number.set(abi::UNDEFINED);
         }
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         wait_any(port, &requests, &active);
         let done: Places =
             active.into_iter().filter(|place| requests.is_done(port, *place)).collect();

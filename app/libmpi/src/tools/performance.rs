@@ -88,13 +88,13 @@ pub(super) static VARIABLES: [Variable; 5] = [
 
 impl Meter {
     fn count(&self) -> Result<u64> {
-        let now = (self.variable.count)(tools()?);
+        let now = (self.variable.count)(&*tools()?);
         Ok(self.before.get() + self.started.get().map_or(0, |started| now - started))
     }
 
     fn start(&self) -> Result {
         if self.started.get().is_none() {
-            self.started.set(Some((self.variable.count)(tools()?)));
+            self.started.set(Some((self.variable.count)(&*tools()?)));
         }
         Ok(())
     }

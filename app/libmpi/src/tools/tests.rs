@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 
 use crate::abi::{self, Handle};
 use crate::control::ranks;
-use crate::state::mpi;
+use crate::state::alongside;
 
 unsafe extern "C" {
     fn heddle_T_init_thread(required: c_int, provided: *mut c_int) -> c_int;
@@ -78,19 +78,19 @@ fn a_meter_counts_while_it_runs() {
         let code =
             heddle_T_pvar_handle_alloc(session, index, null_mut(), &raw mut handle, &raw mut count);
         assert_eq!((code, count), (0, 1));
-        let counters = &mpi().tools.counters;
+        let sent = |bytes| alongside(|mpi| mpi.tools.counters.sent(bytes));
         let mut bytes = 0;
-        counters.sent(3);
+        sent(3);
         assert_eq!(heddle_T_pvar_start(session, handle), 0);
-        counters.sent(5);
+        sent(5);
         assert_eq!(heddle_T_pvar_stop(session, handle), 0);
-        counters.sent(7);
+        sent(7);
         assert_eq!((heddle_T_pvar_read(session, handle, &raw mut bytes), bytes), (0, 5));
         bytes = 100;
         assert_eq!(heddle_T_pvar_write(session, handle, &raw const bytes), 0);
         // All of the session.
         assert_eq!(heddle_T_pvar_start(session, 1), 0);
-        counters.sent(9);
+        sent(9);
         assert_eq!((heddle_T_pvar_readreset(session, handle, &raw mut bytes), bytes), (0, 109));
         assert_eq!((heddle_T_pvar_read(session, handle, &raw mut bytes), bytes), (0, 0));
         let wrong = heddle_T_pvar_read(session + 1, handle, &raw mut bytes);
@@ -106,7 +106,7 @@ fn a_meter_counts_while_it_runs() {
 #[test]
 fn control_variables_tell_and_refuse() {
     program(|| unsafe {
-        mpi().tools.set_collectives("openmpi-4.1");
+        alongside(|mpi| mpi.tools.set_collectives("openmpi-4.1"));
         let (mut name, mut length, mut datatype, mut handle, mut count) = ([0; 5], 5, 0, 0, 0);
         let code = heddle_T_cvar_get_info(
             0,

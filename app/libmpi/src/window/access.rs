@@ -85,7 +85,8 @@ impl Found<'_> {
         if to == mpi().comms.me() {
             return Ok(Active::Own(Rc::clone(self.window)));
         }
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         let ticket = port.start(&Command::Remote { to, bytes: there, answer: back });
         self.window.open.borrow_mut().push(Access { target: self.target, ticket, brings });
         Ok(Active::Send { ticket, contents: 0 })

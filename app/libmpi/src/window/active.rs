@@ -35,7 +35,8 @@ impl Window {
 
     /// Tells ranks something.
     pub(super) fn notify(&self, ranks: &[u32], notice: Notice) -> Result {
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         let (tag, bytes, contents, synchronous) = (self.tag(notice), 1, 0, false);
         for rank in ranks {
             let to = self.world(*rank)?;
@@ -48,7 +49,8 @@ impl Window {
 
     /// Starts to receive what ranks tell.
     pub(super) fn listen(&self, ranks: &[u32], notice: Notice) -> Result<Vec<Ticket>> {
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         let receive = |rank: &u32| {
             let (from, tag) = (self.world(*rank)?, self.tag(notice));
             Ok(port.start(&Command::receive(from, tag, 1)))
@@ -59,7 +61,8 @@ impl Window {
     /// Waits for what ranks tell.
     pub(super) fn hear(&self, ranks: &[u32], notice: Notice) -> Result {
         let tickets = self.listen(ranks, notice)?;
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         threads::finish(port, &tickets);
         for ticket in tickets {
             port.forget(ticket);
@@ -73,7 +76,8 @@ impl Window {
         let amounts = (Amount::Each(0), Amount::Each(0));
         let (call, nothing) = (Call::new(class), Contribution::none());
         let ticket = collective::post(&self.comm, &call, amounts.0, amounts.1, nothing)?;
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         threads::finish(port, &[ticket]);
         collective::finish(&self.comm, ticket, |_| Ok(()))
     }
@@ -145,7 +149,8 @@ mpi_functions! {
         let exposure = window.epoch.borrow_mut().exposure.take();
         let Some(Exposure { to, notices }) = exposure else { return wrong_end("MPI_Win_post") };
         let Some(tickets) = notices else { return window.hear(&to, Notice::Completed) };
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         threads::wait(port, true, &tickets);
         for ticket in tickets {
             port.forget(ticket);
@@ -159,7 +164,8 @@ mpi_functions! {
         let Some(Exposure { to, notices }) = window.epoch.borrow().exposure.clone() else {
             return wrong_end("MPI_Win_post");
         };
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         let tickets = if let Some(tickets) = notices {
             tickets
         } else {

@@ -98,7 +98,8 @@ impl Parts {
         let (call, mine) = (Call::new(Collective::WinCreate), Contribution::of(&mine.encode())?);
         let nothing = || Amount::Each(0);
         let ticket = collective::post(comm, &call, nothing(), nothing(), mine)?;
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         threads::finish(port, &[ticket]);
         let apart = self.is_apart()?;
         collective::finish(comm, ticket, |board: &Board| {
@@ -132,7 +133,8 @@ impl Parts {
         // If it knows no such leave, none is needed.
         let _ = set_ptracer(PTracer::Any);
         let (told, [locks, memory]) = self.agree(&comm, mine)?;
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         let at =
             |place: Offset| if place == 0 { std::ptr::null_mut() } else { port.memory().at(place) };
         let starts = segments(&told, self.is_apart()?).0;
@@ -175,7 +177,7 @@ impl Parts {
             comm,
         };
         let window = Rc::new(window);
-        place.set(mpi().windows.add(Rc::clone(&window)))?;
+        place.set(mpi.windows.add(Rc::clone(&window)))?;
         Ok(window)
     }
 }
@@ -194,14 +196,15 @@ fn free(place: Out<Handle>) -> Result {
     window.epoch.borrow_mut().free()?;
     window.attributes.clear(handle)?;
     window.meet(Collective::WinFree)?;
-    let port = mpi().port()?;
+    let mpi = mpi();
+    let port = mpi.port()?;
     let [own, shared] = window.blocks.take();
     let last = window.locks.leave()?;
     let of_all = [shared, window.locks.place()].into_iter().filter(|_| last);
     for block in [own].into_iter().chain(of_all).filter(|block| *block != 0) {
         port.give_back(block);
     }
-    mpi().windows.remove(handle);
+    mpi.windows.remove(handle);
     place.set(abi::WIN_NULL)
 }
 

@@ -116,7 +116,7 @@ impl Locks {
 
 /// The words of a place in a queue.
 fn waiting(place: Offset) -> Result<[&'static AtomicU64; OF_PLACE as usize]> {
-    let memory = mpi().port()?.memory();
+    let memory = *mpi().port()?.memory();
     Ok([memory.word(place), memory.word(place + 8), memory.word(place + 16)])
 }
 

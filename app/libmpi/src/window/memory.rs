@@ -37,7 +37,8 @@ impl Owner {
 
     /// The address of a byte in this process, if that is its owner's.
     fn place(self, address: usize) -> *mut u8 {
-        let port = mpi().port.get().zip(self.rank);
+        let mpi = mpi();
+        let port = mpi.port.get().zip(self.rank);
         port.map_or(address, |(port, rank)| port.address_of(rank, address)) as *mut u8
     }
 }

@@ -19,7 +19,8 @@ const NOBODY: Range<u32> = 0..0;
 impl Window {
     /// Takes the locks of some targets, and waits for those that are not free.
     fn lock(&self, targets: Range<u32>, alone: bool) -> Result {
-        let port = mpi().port()?;
+        let mpi = mpi();
+        let port = mpi.port()?;
         // Others may have asked before, or not yet given it back.
         self.turn()?;
         let (mut places, mut tickets) = (Vec::new(), Vec::new());
@@ -62,7 +63,8 @@ impl Window {
     /// Waits until accesses are complete.
     fn flush(&self, which: Which) -> Result {
         if self.complete(which)? {
-            let port = mpi().port()?;
+            let mpi = mpi();
+            let port = mpi.port()?;
             port.poll(Poll::Nothing);
             port.order();
             return Ok(());
