@@ -368,120 +368,71 @@ pub fn posted(active: Active, request: Out<Handle>) -> Result {
     request.set(mpi().begin(active))
 }
 
+/// Sends and returns when the buffer is free again.
+#[inline(always)]
 fn send(data: &Data, peer: &Peer, mode: Mode) -> Result {
     let active = start_send(data, peer, mode)?;
-    if mode != Mode::Synchronous {
-        return blocking(active).map(|_| ());
+    match mode {
+        Mode::Buffered => {
+            mpi().port()?.called(Shape::Posted);
+            request::forget(active)
+        }
+        Mode::Synchronous => {
+            // The program may rely on what the receiver did before its receive.
+            threads::finish(mpi().port()?, &active.tickets());
+            request::end(active).map(|_| ())
+        }
+        Mode::Standard | Mode::Posted => blocking(active).map(|_| ()),
     }
-    // What the receiver did before its receive, the program may rely on.
-    threads::finish(mpi().port()?, &active.tickets());
-    request::end(active).map(|_| ())
 }
 
-fn sends(data: Data, peer: Peer, mode: Mode, request: Out<Handle>) -> Result {
+/// Starts a send and gives a request for it.
+#[inline(always)]
+fn send_later(data: &Data, peer: &Peer, mode: Mode, request: Out<Handle>) -> Result {
+    posted(start_send(data, peer, mode)?, request)
+}
+
+/// Gives a request with which the program starts a send again and again.
+fn prepare_send(data: &Data, peer: &Peer, mode: Mode, request: Out<Handle>) -> Result {
+    let (data, peer) = (data.clone(), peer.clone());
     let starter: Starter = Box::new(move || start_send(&data, &peer, mode));
     request.set(mpi().requests.add(Rc::new(Request::persistent(starter))))
 }
 
+/// The functions that send: `NAME | LARGE NAME = function(mode)`, and where they give a request, its
+/// name behind the mode. The function carries the send out.
+macro_rules! send_functions {
+    ($($name:ident | $large:ident = $send:ident($mode:ident $(, $request:ident)?);)*) => {
+        both_forms! {$(
+            fn $name | $large (
+                buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int,
+                comm: Handle $(, $request: Out<Handle>)?
+            ) about Comm(comm) {
+                $($request.check()?;)?
+                let data = Data::new(buf, count, datatype)?;
+                let peer = Peer::destination(comm, dest, tag)?;
+                $send(&data, &peer, Mode::$mode $(, $request)?)
+            }
+        )*}
+    };
+}
+
+send_functions! {
+    Send | Send_c = send(Standard);
+    Rsend | Rsend_c = send(Standard);
+    Ssend | Ssend_c = send(Synchronous);
+    Bsend | Bsend_c = send(Buffered);
+    Isend | Isend_c = send_later(Posted, request);
+    Irsend | Irsend_c = send_later(Posted, request);
+    Issend | Issend_c = send_later(Synchronous, request);
+    Ibsend | Ibsend_c = send_later(Buffered, request);
+    Send_init | Send_init_c = prepare_send(Posted, request);
+    Rsend_init | Rsend_init_c = prepare_send(Posted, request);
+    Ssend_init | Ssend_init_c = prepare_send(Synchronous, request);
+    Bsend_init | Bsend_init_c = prepare_send(Buffered, request);
+}
+
 both_forms! {
-    fn Send | Send_c (
-        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle
-    ) about Comm(comm) {
-        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
-        send(&data, &peer, Mode::Standard)
-    }
-
-    fn Rsend | Rsend_c (
-        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle
-    ) about Comm(comm) {
-        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
-        send(&data, &peer, Mode::Standard)
-    }
-
-    fn Ssend | Ssend_c (
-        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle
-    ) about Comm(comm) {
-        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
-        send(&data, &peer, Mode::Synchronous)
-    }
-
-    fn Bsend | Bsend_c (
-        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle
-    ) about Comm(comm) {
-        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
-        let active = start_send(&data, &peer, Mode::Buffered)?;
-        mpi().port()?.called(Shape::Posted);
-        request::forget(active)
-    }
-
-    fn Isend | Isend_c (
-        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
-        request: Out<Handle>
-    ) about Comm(comm) {
-        request.check()?;
-        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
-        posted(start_send(&data, &peer, Mode::Posted)?, request)
-    }
-
-    fn Irsend | Irsend_c (
-        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
-        request: Out<Handle>
-    ) about Comm(comm) {
-        request.check()?;
-        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
-        posted(start_send(&data, &peer, Mode::Posted)?, request)
-    }
-
-    fn Issend | Issend_c (
-        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
-        request: Out<Handle>
-    ) about Comm(comm) {
-        request.check()?;
-        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
-        posted(start_send(&data, &peer, Mode::Synchronous)?, request)
-    }
-
-    fn Ibsend | Ibsend_c (
-        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
-        request: Out<Handle>
-    ) about Comm(comm) {
-        request.check()?;
-        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
-        posted(start_send(&data, &peer, Mode::Buffered)?, request)
-    }
-
-    fn Send_init | Send_init_c (
-        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
-        request: Out<Handle>
-    ) about Comm(comm) {
-        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
-        sends(data, peer, Mode::Posted, request)
-    }
-
-    fn Rsend_init | Rsend_init_c (
-        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
-        request: Out<Handle>
-    ) about Comm(comm) {
-        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
-        sends(data, peer, Mode::Posted, request)
-    }
-
-    fn Ssend_init | Ssend_init_c (
-        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
-        request: Out<Handle>
-    ) about Comm(comm) {
-        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
-        sends(data, peer, Mode::Synchronous, request)
-    }
-
-    fn Bsend_init | Bsend_init_c (
-        buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle,
-        request: Out<Handle>
-    ) about Comm(comm) {
-        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?);
-        sends(data, peer, Mode::Buffered, request)
-    }
-
     fn Recv | Recv_c (
         buf: *mut c_void, count: Count, datatype: Handle, source: c_int, tag: c_int, comm: Handle,
         status: Out<Status>
