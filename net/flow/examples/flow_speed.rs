@@ -210,6 +210,33 @@ fn ragged(name: &str, side: u32, backbone: f64) {
     println!("{name}: {flows} flows, {events} events: {spent:.4} s");
 }
 
+/// Everyone to everyone, 64 KiB, each host one message after the other in steps of 0.3 us.
+fn staggered(name: &str, platform: &Platform, ranks: u32) {
+    let start = seconds();
+    let mut fluid = Fluid::new(platform.links.iter().copied());
+    let (mut events, mut flows, mut done) = (0, 0, Vec::new());
+    let mut step = 1;
+    let mut until = Time::ZERO;
+    loop {
+        let post = (step < ranks).then(|| Time::from_ps(300_000 * u64::from(step)));
+        let Some(now) = fluid.next_event().into_iter().chain(post).min() else { break };
+        events += 1;
+        until = now;
+        fluid.advance(now, &mut done);
+        flows += done.len();
+        done.clear();
+        if Some(now) == post {
+            for from in 0..ranks {
+                let ends = (from, (from + step) % ranks);
+                platform.send(&mut fluid, now, ends, 65536.0, (11.6436, 0.940_694), 0);
+            }
+            step += 1;
+        }
+    }
+    let spent = seconds() - start;
+    println!("{name}: {flows} flows, {events} events until {until}: {spent:.4} s");
+}
+
 fn main() {
     let names: Vec<String> = std::env::args().skip(1).collect();
     let wanted =
@@ -222,6 +249,16 @@ fn main() {
     for (name, spread) in [("torus-64", false), ("torus-64-spread", true)] {
         if wanted(name) {
             all_to_all(name, &torus(), 64, spread);
+        }
+    }
+    for (name, ranks) in [
+        ("staggered-96", 96),
+        ("staggered-192", 192),
+        ("staggered-384", 384),
+        ("staggered-512", 512),
+    ] {
+        if wanted(name) {
+            staggered(name, &fat_tree(), ranks);
         }
     }
     if wanted("tree-64-spread") {

@@ -8,9 +8,8 @@
 //! the level. One link at a time is treated so; anything that does not fit releases it, and the
 //! general solver goes on from there.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
-
 use crate::{
+    ends::Ends,
     solve::Solver,
     system::{IDLE, NONE, System},
 };
@@ -43,9 +42,8 @@ pub struct Confined {
     /// The guarded links, and the guards of all links.
     pub guarded: Vec<u32>,
     guards: Vec<Guard>,
-    /// The group's variables by the bits of the clock's reading at which they complete a flow.
-    /// Entries that are no longer right are left out when they come up.
-    heap: BinaryHeap<Reverse<(u64, u32)>>,
+    /// When the group's variables end.
+    pub ends: Ends,
 }
 
 impl Confined {
@@ -59,7 +57,7 @@ impl Confined {
             ceiling: f64::INFINITY,
             guarded: Vec::new(),
             guards: vec![Guard::default(); links],
-            heap: BinaryHeap::new(),
+            ends: Ends::default(),
         }
     }
 
@@ -95,7 +93,7 @@ impl Confined {
             let member = rising.group == link;
             if member {
                 self.ceiling = self.ceiling.min(rising.bound);
-                self.expect(system, variable);
+                self.ends.expect(system, variable);
             }
             for slot in &system.slots[rising.way()] {
                 if member {
@@ -129,7 +127,7 @@ impl Confined {
                 system.variables[user.variable as usize].level = level;
             }
         }
-        self.heap.clear();
+        self.ends.clear();
         self.link = NONE;
     }
 
@@ -185,29 +183,6 @@ impl Confined {
                 self.guards[slot.link as usize].fixed -= slot.share * rising.carried;
             }
         }
-    }
-
-    /// The variable's next end is to be expected.
-    pub fn expect(&mut self, system: &System, variable: u32) {
-        let state = &system.variables[variable as usize];
-        self.heap.push(Reverse(((state.offset + state.soonest).to_bits(), variable)));
-    }
-
-    /// The reading of the clock at the group's next end, and whose it is.
-    pub fn next(&mut self, system: &System) -> Option<(f64, u32)> {
-        while let Some(&Reverse((bits, variable))) = self.heap.peek() {
-            let state = &system.variables[variable as usize];
-            if state.group == self.link && (state.offset + state.soonest).to_bits() == bits {
-                return Some((f64::from_bits(bits), variable));
-            }
-            self.heap.pop();
-        }
-        None
-    }
-
-    /// Forgets what [`Confined::next`] says.
-    pub fn pop(&mut self) {
-        self.heap.pop();
     }
 
     /// Adds what has started and ended in these variables, or takes it off again.

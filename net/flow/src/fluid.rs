@@ -1,5 +1,7 @@
 //! Flows start, share, and complete.
 
+mod update;
+
 use std::collections::BTreeMap;
 
 use kernel::{Probe, Silent};
@@ -8,9 +10,10 @@ use units::Time;
 use crate::{
     Flow, FlowId, Link,
     confined::Confined,
+    groups::Groups,
     solve::Solver,
     soonest::Soonest,
-    system::{NONE, OWN, Rising, Slot, System},
+    system::{NONE, OWN, Slot, System},
 };
 
 /// Picoseconds in a second.
@@ -65,6 +68,7 @@ pub struct Fluid<P = Silent> {
     system: System,
     solver: Solver,
     confined: Confined,
+    groups: Groups,
     flows: Vec<Started>,
     free: Vec<u32>,
     numbers: u64,
@@ -102,6 +106,7 @@ impl<P: Probe<Load>> Fluid<P> {
             system,
             solver: Solver::default(),
             confined,
+            groups: Groups::default(),
             flows: Vec::new(),
             free: Vec::new(),
             numbers: 0,
@@ -223,6 +228,12 @@ impl<P: Probe<Load>> Fluid<P> {
         guarded.unwrap_or(self.system.links[link as usize].load)
     }
 
+    /// Returns how often a variable, the flows of equal ways and bounds, was given a level or another
+    /// link that limits it: a measure of work that does not depend on the machine.
+    pub fn fixes(&self) -> u64 {
+        self.solver.fixes + self.groups.fixes
+    }
+
     /// The probe, at the end.
     pub fn into_probe(self) -> P {
         self.probe
@@ -288,24 +299,30 @@ impl<P: Probe<Load>> Fluid<P> {
             let bar = late(clock, self.system.hot[link as usize].level);
             let mut soonest = f64::INFINITY;
             self.ending.clear();
-            let confined = link == self.confined.link;
-            while confined && let Some((end, variable)) = self.confined.next(&self.system) {
-                if end > bar {
-                    soonest = end;
-                    break;
+            let ends = if self.groups.active {
+                Some(self.groups.ends(link))
+            } else {
+                (link == self.confined.link).then_some(&mut self.confined.ends)
+            };
+            if let Some(ends) = ends {
+                while let Some((end, variable)) = ends.next(&self.system, link) {
+                    if end > bar {
+                        soonest = end;
+                        break;
+                    }
+                    ends.pop();
+                    self.ending.push(variable);
                 }
-                self.confined.pop();
-                self.ending.push(variable);
-            }
-            self.ending.sort_unstable();
-            self.ending.dedup();
-            let users = self.system.links[link as usize].users.iter();
-            for user in users.filter(|_| !confined) {
-                let state = &self.system.variables[user.variable as usize];
-                if state.group == link {
-                    soonest = soonest.min(state.offset + state.soonest);
-                    if state.soonest <= bar - state.offset {
-                        self.ending.push(user.variable);
+                self.ending.sort_unstable();
+                self.ending.dedup();
+            } else {
+                for user in &self.system.links[link as usize].users {
+                    let state = &self.system.variables[user.variable as usize];
+                    if state.group == link {
+                        soonest = soonest.min(state.offset + state.soonest);
+                        if state.soonest <= bar - state.offset {
+                            self.ending.push(user.variable);
+                        }
                     }
                 }
             }
@@ -355,9 +372,13 @@ impl<P: Probe<Load>> Fluid<P> {
         let way = self.system.rising[variable as usize].way();
         for slot in way.clone() {
             let link = self.system.slots[slot].link;
-            if self.system.hot[link as usize].level.is_finite() {
+            if self.groups.active || self.system.hot[link as usize].level.is_finite() {
                 self.freed.push(link);
             }
+        }
+        if self.groups.active {
+            self.groups.leave(&mut self.system, variable);
+            self.system.rising[variable as usize].carried = 0.0;
         }
         if self.confined.link != NONE {
             self.confined.leave(&self.system, variable);
@@ -386,167 +407,6 @@ impl<P: Probe<Load>> Fluid<P> {
         let guarded = self.confined.load(&self.system, link);
         let rate = guarded.unwrap_or(self.system.links[link as usize].load);
         self.probe.record(Load { at: Time::from_ps(self.now), link, rate });
-    }
-
-    /// Brings the levels up to date with what started and ended.
-    fn solve(&mut self) {
-        if self.changed.is_empty() && self.freed.is_empty() {
-            return;
-        }
-        self.changed.retain(|&variable| self.system.rising[variable as usize].count > 0);
-        let level = (self.confined.link != NONE)
-            .then(|| self.confined.level(&self.system, &self.changed, &self.freed))
-            .flatten();
-        if let Some(level) = level {
-            self.shift(level);
-        } else {
-            self.solve_anew();
-        }
-        self.changed.clear();
-        self.freed.clear();
-        self.lowest = f64::INFINITY;
-    }
-
-    /// The confined link has a new level, and nothing else changes.
-    fn shift(&mut self, level: f64) {
-        let link = self.confined.link;
-        let clock = self.system.clock(link, self.now);
-        let (hot, state) =
-            (&mut self.system.hot[link as usize], &mut self.system.links[link as usize]);
-        (hot.level, hot.limit) = (level, level);
-        (state.clock, state.at) = (clock, self.now);
-        for &variable in &self.changed {
-            let rising = &mut self.system.rising[variable as usize];
-            rising.counted = rising.count;
-            let state = &mut self.system.variables[variable as usize];
-            state.changed = false;
-            if state.group != link {
-                (state.group, state.offset) = (link, clock);
-            }
-            self.confined.expect(&self.system, variable);
-        }
-        let next = self.confined.next(&self.system).map_or(f64::INFINITY, |(end, _)| end);
-        self.system.links[link as usize].soonest = next;
-        self.set_end(link);
-        if P::LISTENS {
-            for index in 0..self.confined.guarded.len() {
-                self.tell(self.confined.guarded[index]);
-            }
-        }
-    }
-
-    fn solve_anew(&mut self) {
-        self.solver.solve(&mut self.system, &self.changed, &self.freed, self.lowest);
-        if self.confined.link != NONE
-            && self.solver.links().any(|link| self.confined.concerns(link))
-        {
-            self.solver.abandon(&mut self.system);
-            self.confined.release(&mut self.system);
-            self.solver.solve(&mut self.system, &self.changed, &self.freed, self.lowest);
-        }
-        for index in 0..self.solver.open.len() {
-            let link = self.solver.open[index];
-            let clock = self.system.clock(link, self.now);
-            let state = &mut self.system.links[link as usize];
-            (state.clock, state.at, state.soonest) = (clock, self.now, f64::INFINITY);
-        }
-        for index in 0..self.solver.covered.len() {
-            self.take_over(self.solver.covered[index]);
-        }
-        let mut moved = 0;
-        for index in 0..self.solver.open.len() {
-            moved += usize::from(self.take_over_link(self.solver.open[index]));
-        }
-        for index in 0..self.solver.touched.len() {
-            let link = self.solver.touched[index];
-            let delta = self.system.hot[link as usize].delta;
-            self.system.links[link as usize].load += delta;
-            if P::LISTENS && delta != 0.0 {
-                self.tell(link);
-            }
-        }
-        for link in std::mem::take(&mut self.joined) {
-            self.set_end(link);
-        }
-        if self.confined.link == NONE {
-            self.confined.confine(&self.system, &self.solver);
-        }
-        self.solver.clear(moved);
-    }
-
-    /// Gives a variable the level and the group that were found.
-    fn take_over(&mut self, variable: u32) {
-        let system = &mut self.system;
-        let rising = &mut system.rising[variable as usize];
-        rising.seen = false;
-        rising.counted = rising.count;
-        rising.carried = f64::from(rising.count) * rising.level;
-        let Rising { level, group, bound, .. } = *rising;
-        let state = &mut system.variables[variable as usize];
-        let old = state.group;
-        let changed = std::mem::take(&mut state.changed);
-        if group != old {
-            let own = system.own_clock(variable, self.now);
-            let offset = if group == OWN { own } else { system.clock(group, self.now) - own };
-            let state = &mut system.variables[variable as usize];
-            (state.offset, state.since, state.group) = (offset, self.now, group);
-        }
-        let state = &mut system.variables[variable as usize];
-        state.level = level;
-        if group == OWN {
-            if group != old || changed {
-                let end = after(state.since, (state.soonest - state.offset) / bound);
-                if end != state.end || end <= self.now {
-                    state.end = end;
-                    self.timers.entry(end).or_default().push(Timer::Own(variable));
-                }
-            }
-            return;
-        }
-        let end = state.soonest + state.offset;
-        let link = &mut system.links[group as usize];
-        link.soonest = link.soonest.min(end);
-        if group != old && !system.hot[group as usize].open {
-            self.joined.push(group);
-        }
-    }
-
-    /// Closes an open link with the level that was found. Whether it is another one.
-    fn take_over_link(&mut self, link: u32) -> bool {
-        let system = &mut self.system;
-        let (hot, state) = (&mut system.hot[link as usize], &mut system.links[link as usize]);
-        let old = std::mem::replace(&mut hot.level, state.found);
-        (hot.open, hot.limit) = (false, hot.level);
-        state.load = state.capacity - hot.room;
-        if old.is_infinite() && hot.level.is_finite() {
-            state.place = system.full.len() as u32;
-            system.full.push(link);
-        } else if old.is_finite() && hot.level.is_infinite() {
-            system.full.swap_remove(state.place as usize);
-            if let Some(&other) = system.full.get(state.place as usize) {
-                let place = state.place;
-                system.links[other as usize].place = place;
-            }
-        }
-        let level = system.hot[link as usize].level;
-        self.set_end(link);
-        if P::LISTENS {
-            self.tell(link);
-        }
-        level.is_finite() != old.is_finite() || (level - old).abs() > 1e-12 * old
-    }
-
-    /// Says when the group of a link completes its next flow.
-    fn set_end(&mut self, link: u32) {
-        let level = self.system.hot[link as usize].level;
-        let clock = self.system.clock(link, self.now);
-        let state = &mut self.system.links[link as usize];
-        if level.is_finite() {
-            self.ends.set(link, after(self.now, (state.soonest - clock) / level));
-        } else {
-            state.clock = 0.0;
-            self.ends.set(link, u64::MAX);
-        }
     }
 }
 

@@ -21,7 +21,9 @@
 //! time has steps of a picosecond.
 
 mod confined;
+mod ends;
 mod fluid;
+mod groups;
 mod network;
 mod parameters;
 mod solve;

@@ -24,11 +24,11 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 use crate::system::{NONE, OWN, System};
 
 /// Rounding: rates that differ by less count as the same.
-const SAME: f64 = 1e-13;
+pub const SAME: f64 = 1e-13;
 /// Levels within this of each other may be found in either order.
-const TIE: f64 = 1e-12;
+pub const TIE: f64 = 1e-12;
 /// A link is overloaded if it carries more than its bandwidth by this part of it.
-const OVERLOAD: f64 = 1e-11;
+pub const OVERLOAD: f64 = 1e-11;
 
 /// Scratch space, and the part of the system that is being solved.
 #[derive(Debug, Default)]
@@ -47,8 +47,10 @@ pub struct Solver {
     round: u32,
     /// Covered variables without a level.
     left: usize,
+    /// Number of variables that were given a level so far.
+    pub fixes: u64,
     /// Whether changes lately went through most of the system.
-    entangled: bool,
+    pub entangled: bool,
 }
 
 impl Solver {
@@ -280,6 +282,7 @@ impl Solver {
         let state = &mut rising[variable as usize];
         (state.level, state.group) = (level, group);
         self.left -= 1;
+        self.fixes += 1;
         let count = f64::from(state.count);
         let total = count * level;
         let moved = (total - state.carried).abs() > SAME * state.carried;

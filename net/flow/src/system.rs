@@ -292,6 +292,16 @@ impl System {
         self.free.push(number);
     }
 
+    /// Returns the links of a variable.
+    pub fn way(&self, number: u32) -> &[Slot] {
+        &self.slots[self.rising[number as usize].way()]
+    }
+
+    /// Returns whether a variable has no level since its first flow began to transfer.
+    pub fn is_idle(&self, number: u32) -> bool {
+        self.variables[number as usize].group == IDLE
+    }
+
     /// Puts a variable among the users of its links.
     pub fn attach(&mut self, number: u32) {
         for slot in self.rising[number as usize].way() {

@@ -213,6 +213,45 @@ fn cluster(dice: &mut Dice) -> (Vec<Link>, Vec<Plan>) {
     (links, flows)
 }
 
+/// Hosts behind two switches, everyone to everyone, one message after the other: each start and each
+/// end moves most levels.
+fn staggered(dice: &mut Dice) -> (Vec<Link>, Vec<Plan>) {
+    let hosts = 10 + 2 * dice.below(2) as u32;
+    let shared = |bandwidth| Link { bandwidth, sharing: Sharing::Shared };
+    let uneven = dice.one_in(2);
+    let mut links: Vec<Link> =
+        (0..2 * hosts).map(|_| shared(if uneven { dice.between(0.5, 2.0) } else { 1.0 })).collect();
+    // Between the switches, either way.
+    let trunk = dice.between(1.0, 8.0);
+    links.extend([shared(trunk), shared(trunk)]);
+    let bounded = dice.one_in(2);
+    let mut flows = Vec::new();
+    for step in 1..hosts {
+        for from in 0..hosts {
+            let to = (from + step) % hosts;
+            let (up, down) = (2 * from, 2 * to + 1);
+            let side = |host: u32| host / (hosts / 2);
+            let mut uses: Vec<Use> = [up, down].map(|link| Use { link, weight: 1.0 }).to_vec();
+            let back = [2 * to, 2 * from + 1];
+            uses.extend(back.map(|link| Use { link, weight: 0.05 }));
+            if side(from) != side(to) {
+                uses.push(Use { link: 2 * hosts + side(from), weight: 1.0 });
+                uses.push(Use { link: 2 * hosts + side(to), weight: 0.05 });
+            }
+            flows.push(Plan {
+                at: u64::from(step) * 300_000_000_000,
+                penalty: if side(from) == side(to) { 1.0 } else { 1.5 },
+                uses,
+                bound: if bounded && dice.one_in(4) { dice.between(0.02, 1.0) } else { 1.0 },
+                factor: 1.0,
+                latency: 0,
+                work: if uneven { dice.between(0.5, 2.0) } else { 1.0 },
+            });
+        }
+    }
+    (links, flows)
+}
+
 fn close(ours: f64, theirs: f64) -> bool {
     (ours - theirs).abs() <= 1e-9 * theirs
 }
@@ -285,5 +324,12 @@ fn random_systems_are_filled_as_the_naive_solver_fills_them() {
 fn changes_that_are_confined_to_a_backbone_are_right_as_well() {
     for seed in 0..250 {
         compare(seed, cluster);
+    }
+}
+
+#[test]
+fn changes_that_go_through_most_of_the_system_are_right_as_well() {
+    for seed in 0..60 {
+        compare(seed, staggered);
     }
 }
