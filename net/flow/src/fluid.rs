@@ -412,7 +412,7 @@ impl<P: Probe<Load>> Fluid<P> {
 
 /// The picosecond in which something ends that takes `span` ps more.
 #[allow(clippy::cast_sign_loss, reason = "a negative span is 0")]
-fn after(now: u64, span: f64) -> u64 {
+pub fn after(now: u64, span: f64) -> u64 {
     now.saturating_add((span - (span * ROUNDING).min(0.25) - ROUNDING_PS).ceil() as u64)
 }
 

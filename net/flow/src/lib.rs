@@ -26,6 +26,7 @@ mod fluid;
 mod groups;
 mod network;
 mod parameters;
+mod shared;
 mod solve;
 mod soonest;
 mod system;
@@ -33,6 +34,7 @@ mod system;
 pub use fluid::{Fluid, Load};
 pub use network::{Idle, Loads, Network, Routes};
 pub use parameters::{Contention, Factors, Parameters};
+pub use shared::{Shared, Signal, Solver};
 use units::Time;
 
 /// How a link divides its bandwidth. A split-duplex link is two shared ones.

@@ -15,6 +15,12 @@ pub trait Routes {
     fn route(&self, from: u32, to: u32, links: &mut Vec<u32>) -> Result<f64, String>;
 }
 
+impl<R: Routes + ?Sized> Routes for std::sync::Arc<R> {
+    fn route(&self, from: u32, to: u32, links: &mut Vec<u32>) -> Result<f64, String> {
+        (**self).route(from, to, links)
+    }
+}
+
 /// Part of what a message carries that its way back carries too.
 const CROSS_TRAFFIC: f64 = 0.05;
 
@@ -37,6 +43,25 @@ pub struct Idle {
     pub latency: Time,
     /// The time in which it then uses bandwidth.
     pub serialisation: Time,
+}
+
+/// What a message has on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub latency: Time,
+    pub penalty: f64,
+    pub bound: f64,
+    pub factor: f64,
+    pub work: f64,
+    /// Bytes per second on the links if it is alone.
+    pub rate: f64,
+}
+
+impl Way {
+    /// Returns the seconds for which it uses bandwidth if it is alone.
+    pub fn alone(&self) -> f64 {
+        self.work / (self.rate * self.factor)
+    }
 }
 
 /// A network of flows.
@@ -96,51 +121,35 @@ impl<R: Routes, P: Probe<Load>> Network<R, P> {
     pub fn send(
         &mut self,
         now: Time,
-        (from, to): (u32, u32),
+        ends: (u32, u32),
         bytes: u64,
         token: u32,
     ) -> Result<Idle, String> {
-        let parameters = &self.parameters;
+        self.send_late(now, Time::ZERO, ends, bytes, token)
+    }
+
+    /// Does the same for a message that set out `since` ago, which is at most its latency.
+    pub(crate) fn send_late(
+        &mut self,
+        now: Time,
+        since: Time,
+        ends: (u32, u32),
+        bytes: u64,
+        token: u32,
+    ) -> Result<Idle, String> {
+        let bandwidth = |link: u32| self.bandwidths[link as usize];
         let (links, uses) = (&mut self.links, &mut self.uses);
-        uses.clear();
-        let latency = self.routes.route(from, to, links)?;
-        let bytes = bytes.saturating_add(parameters.envelope);
-        let mut bound = f64::INFINITY;
-        let mut penalty = latency;
-        for link in links.iter() {
-            let bandwidth = self.bandwidths[*link as usize];
-            bound = bound.min(bandwidth);
-            penalty += parameters.weight / bandwidth;
-            uses.push(Use { link: *link, weight: 1.0 });
-        }
-        // A Vivaldi zone adds a distance to no link at all; SimGrid has no window there.
-        if latency > 0.0 && parameters.window > 0.0 && !links.is_empty() {
-            bound = bound.min(parameters.window / (2.0 * latency));
-        }
-        let mut alone = bound;
-        // So SimGrid has it: a route without latency does not count its links.
-        if latency <= 0.0 {
-            penalty = 1.0;
-        }
-        if parameters.cross_traffic && parameters.contention == Contention::Shared {
-            self.routes.route(to, from, links)?;
-            // A link that both ways share has less for each.
-            for Use { link, .. } in uses.iter().filter(|way| links.contains(&way.link)) {
-                alone = alone.min(self.bandwidths[*link as usize] / (1.0 + CROSS_TRAFFIC));
-            }
-            uses.extend(links.iter().map(|link| Use { link: *link, weight: CROSS_TRAFFIC }));
-        }
-        let latency = seconds(latency * parameters.latency_factors.of(bytes));
-        let factor = parameters.bandwidth_factors.of(bytes);
-        let work = bytes as f64;
-        for Use { link, weight } in uses.iter() {
+        let way = way(&self.routes, &self.parameters, bandwidth, ends, bytes, links, uses)?;
+        let Way { penalty, bound, factor, work, .. } = way;
+        for Use { link, weight } in &self.uses {
             self.carried[*link as usize] += weight * work / factor;
         }
-        let flow = Flow { uses, penalty, bound, factor, latency, work };
+        let latency = way.latency.saturating_sub(since);
+        let flow = Flow { uses: &self.uses, penalty, bound, factor, latency, work };
         self.fluid.start(now, &flow, token);
         // Rounded up, as the ends of flows are.
-        let serialisation = seconds((work / (alone * factor) * 1e12).ceil() * 1e-12);
-        Ok(Idle { latency, serialisation })
+        let serialisation = seconds((way.alone() * 1e12).ceil() * 1e-12);
+        Ok(Idle { latency: way.latency, serialisation })
     }
 
     /// A computation that takes `time` alone begins on a host; false if it need not share the
@@ -179,4 +188,47 @@ impl<R: Routes, P: Probe<Load>> Network<R, P> {
 #[expect(clippy::cast_sign_loss, reason = "latencies are not negative")]
 fn seconds(time: f64) -> Time {
     Time::from_ps((time * 1e12).round() as u64)
+}
+
+/// Finds what a message has on its way, and the links that it uses; `links` is scratch space.
+pub(crate) fn way(
+    routes: &impl Routes,
+    parameters: &Parameters,
+    bandwidth: impl Fn(u32) -> f64,
+    (from, to): (u32, u32),
+    bytes: u64,
+    links: &mut Vec<u32>,
+    uses: &mut Vec<Use>,
+) -> Result<Way, String> {
+    uses.clear();
+    let latency = routes.route(from, to, links)?;
+    let bytes = bytes.saturating_add(parameters.envelope);
+    let mut bound = f64::INFINITY;
+    let mut penalty = latency;
+    for link in links.iter() {
+        let bandwidth = bandwidth(*link);
+        bound = bound.min(bandwidth);
+        penalty += parameters.weight / bandwidth;
+        uses.push(Use { link: *link, weight: 1.0 });
+    }
+    // A Vivaldi zone adds a distance to no link at all; SimGrid has no window there.
+    if latency > 0.0 && parameters.window > 0.0 && !links.is_empty() {
+        bound = bound.min(parameters.window / (2.0 * latency));
+    }
+    let mut rate = bound;
+    // So SimGrid has it: a route without latency does not count its links.
+    if latency <= 0.0 {
+        penalty = 1.0;
+    }
+    if parameters.cross_traffic && parameters.contention == Contention::Shared {
+        routes.route(to, from, links)?;
+        // A link that both ways share has less for each.
+        for Use { link, .. } in uses.iter().filter(|way| links.contains(&way.link)) {
+            rate = rate.min(bandwidth(*link) / (1.0 + CROSS_TRAFFIC));
+        }
+        uses.extend(links.iter().map(|link| Use { link: *link, weight: CROSS_TRAFFIC }));
+    }
+    let latency = seconds(latency * parameters.latency_factors.of(bytes));
+    let factor = parameters.bandwidth_factors.of(bytes);
+    Ok(Way { latency, penalty, bound, factor, work: bytes as f64, rate })
 }
