@@ -28,7 +28,7 @@ pub use import::Imported;
 pub use metrics::Metrics;
 pub use place::Placement;
 pub use rate::{Rate, Speed};
-pub use route::{Algorithm, Header, Hop, Routes, Routing};
+pub use route::{Algorithm, Candidate, Candidates, Dateline, Header, Hop, Routes, Routing};
 pub use shape::{
     Arrangement, Dragonfly, Entry, Grid, KINDS, Kind, Rails, Shape, SlimFly, Topology, Tree, build,
     parse,

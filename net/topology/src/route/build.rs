@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use super::{
-    Routes, dragonfly, grid,
+    Routes, dragonfly,
+    grid::{self, Dateline},
     lanes::{Classes, Lanes},
     layers::layers,
     next::{Ends, Homes, Next, Switches, Via, Ways},
@@ -47,18 +48,20 @@ pub const ALGORITHMS: [(&str, Algorithm); 8] = [
     ("valiant", Algorithm::Valiant),
 ];
 
-/// The routing of packets, written `NAME` or `NAME:lanes=1`.
+/// The routing of packets, written `NAME`, `NAME:lanes=1` or `dimension-order:dateline=whole`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Routing {
     /// The algorithm.
     pub algorithm: Algorithm,
     /// Packets stay on one lane, even if that can deadlock.
     pub single_lane: bool,
+    /// The use of the two lanes in rings, for [`Algorithm::DimensionOrder`].
+    pub dateline: Dateline,
 }
 
 impl From<Algorithm> for Routing {
     fn from(algorithm: Algorithm) -> Self {
-        Self { algorithm, single_lane: false }
+        Self { algorithm, single_lane: false, dateline: Dateline::Crossing }
     }
 }
 
@@ -74,10 +77,17 @@ impl FromStr for Routing {
         })?;
         match option {
             None => Ok(known.1.into()),
-            Some("lanes=1") => Ok(Self { algorithm: known.1, single_lane: true }),
-            Some(other) => {
-                Err(Fault::new(format!("unknown option `{other}` of a routing; there is lanes=1")))
+            Some("lanes=1") => Ok(Self { single_lane: true, ..known.1.into() }),
+            Some("dateline=whole") if known.1 == Algorithm::DimensionOrder => {
+                Ok(Self { dateline: Dateline::Whole, ..known.1.into() })
             }
+            Some("dateline=whole") => {
+                Err(Fault::new("the option `dateline=whole` belongs to dimension-order".to_owned()))
+            }
+            Some(other) => Err(Fault::new(format!(
+                "unknown option `{other}` of a routing; there are lanes=1 and, for \
+                 dimension-order, dateline=whole"
+            ))),
         }
     }
 }
@@ -114,7 +124,7 @@ impl Routes {
             Algorithm::DModK | Algorithm::SModK | Algorithm::RandomUp => {
                 (in_tree(topology, routing.algorithm)?, Lanes::Single)
             }
-            Algorithm::DimensionOrder => dimension_order(topology, !routing.single_lane)?,
+            Algorithm::DimensionOrder => dimension_order(topology, routing)?,
             Algorithm::Minimal | Algorithm::Valiant => minimal(topology, routing)?,
         };
         if let Some((source, destination)) = table::unreachable(graph, &next) {
@@ -171,16 +181,16 @@ fn in_tree(topology: &Topology, algorithm: Algorithm) -> Result<Next, Fault> {
     }
 }
 
-fn dimension_order(topology: &Topology, datelines: bool) -> Result<(Next, Lanes), Fault> {
+fn dimension_order(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
     let Shape::Grid(grid) = &topology.shape else {
         return Err(misfit(Algorithm::DimensionOrder, "a grid"));
     };
     if !topology.is_intact() {
         return Err(misfit(Algorithm::DimensionOrder, "a grid without broken links"));
     }
-    let datelines = datelines && rings(grid);
-    let formula = grid::Formula::new(grid, datelines);
-    Ok((Next::Grid(formula), Lanes::Grid { count: 1 + u8::from(datelines) }))
+    let dateline = (rings(grid) && !routing.single_lane).then_some(routing.dateline);
+    let formula = grid::Formula::new(grid, dateline);
+    Ok((Next::Grid(formula), Lanes::Grid { count: 1 + u8::from(dateline.is_some()) }))
 }
 
 fn rings(grid: &Grid) -> bool {
@@ -266,12 +276,12 @@ fn formulas(graph: &Graph, shape: &Shape, routing: Routing) -> Option<(Next, Lan
         Shape::Grid(family) if family.kind == Kind::HyperX => {
             let crossed = family.extents.iter().filter(|&&extent| extent > 1).count();
             let lanes = hops(u8::try_from(crossed.max(1)).ok()?);
-            (Ways::Grid(grid::Formula::new(family, false)), family.hosts, lanes)
+            (Ways::Grid(grid::Formula::new(family, None)), family.hosts, lanes)
         }
         Shape::Grid(family) => {
-            let datelines = rings(family) && !routing.single_lane;
-            let lanes = Lanes::Grid { count: (1 + u8::from(datelines)) * phases };
-            (Ways::Grid(grid::Formula::new(family, datelines)), family.hosts, lanes)
+            let dateline = (rings(family) && !routing.single_lane).then_some(routing.dateline);
+            let lanes = Lanes::Grid { count: (1 + u8::from(dateline.is_some())) * phases };
+            (Ways::Grid(grid::Formula::new(family, dateline)), family.hosts, lanes)
         }
         _ => return None,
     };

@@ -1,18 +1,32 @@
 //! Dimension-order routes on grids, with lanes switched at datelines.
 //!
 //! Source: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
-//! networks", 1987. A packet starts each ring on lane 0 and goes on to lane 1 when it crosses the
-//! wrap-around link.
+//! networks", 1987. In each ring the wrap-around link is the dateline; [`Dateline`] says which
+//! lane a packet takes on either side of it.
 
 use super::NOWHERE;
 use crate::shape::{Grid, Kind};
+
+/// The rule by which the lanes of a ring are assigned, so that no cycle of a lane can wait for
+/// itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dateline {
+    /// A packet takes lane 0 up to the wrap-around link, and lane 1 from that link on.
+    #[default]
+    Crossing,
+    /// A packet that crosses the wrap-around link takes lane 1 all along its way in the ring, any
+    /// other lane 0. Under uniform traffic the lanes carry more similar loads; it is the rule of
+    /// BookSim 2's `dim_order` on tori.
+    Whole,
+}
 
 /// A grid's routes.
 #[derive(Clone, Debug)]
 pub(super) struct Formula {
     kind: Kind,
     hosts: u32,
-    datelines: bool,
+    /// The rule for the two lanes of a ring; `None` if there is one lane.
+    dateline: Option<Dateline>,
     dimensions: Vec<Dimension>,
     /// Coordinates of all switches, switch by switch.
     coordinates: Vec<u32>,
@@ -29,8 +43,8 @@ struct Dimension {
 }
 
 impl Formula {
-    /// Routes with two lanes against deadlock in rings, or with one.
-    pub fn new(grid: &Grid, datelines: bool) -> Self {
+    /// Routes with two lanes against deadlock in rings by the rule `dateline`, or with one lane.
+    pub fn new(grid: &Grid, dateline: Option<Dateline>) -> Self {
         let mut base = grid.hosts as u16;
         let dimension = |index: usize| {
             let end = base + grid.width(index) as u16;
@@ -42,7 +56,7 @@ impl Formula {
         Self {
             kind: grid.kind,
             hosts: grid.hosts,
-            datelines,
+            dateline,
             dimensions: (0..grid.extents.len()).map(dimension).collect(),
             coordinates: (0..grid.switches()).flat_map(|s| grid.coordinates(s)).collect(),
         }
@@ -54,7 +68,7 @@ impl Formula {
     pub fn open_ring(&self) -> Option<(u16, u32, u32)> {
         let mut stride = 1;
         for dimension in &self.dimensions {
-            if dimension.wraps && dimension.extent > 4 && !self.datelines {
+            if dimension.wraps && dimension.extent > 4 && self.dateline.is_none() {
                 return Some((dimension.base, stride, dimension.extent));
             }
             stride *= dimension.extent;
@@ -103,9 +117,19 @@ impl Dimension {
         let ahead = (there + self.extent - here) % self.extent;
         // Half way round either direction is shortest; even switches go up, odd ones down.
         let up = 2 * ahead < self.extent || (2 * ahead == self.extent && here.is_multiple_of(2));
-        let crosses = if up { here + 1 == self.extent } else { here == 0 };
         let inside = (self.base..self.end).contains(&input.0);
-        let lane = u8::from(formula.datelines && (crosses || (inside && input.1 == 1)));
-        (self.base + u16::from(!up), lane)
+        let second = match formula.dateline {
+            None => false,
+            Some(_) if inside && input.1 == 1 => true,
+            Some(Dateline::Crossing) => {
+                if up {
+                    here + 1 == self.extent
+                } else {
+                    here == 0
+                }
+            }
+            Some(Dateline::Whole) => !inside && (up == (here > there)),
+        };
+        (self.base + u16::from(!up), u8::from(second))
     }
 }

@@ -8,6 +8,7 @@
 //! l has lanes l*n to l*n+n-1.
 
 mod build;
+mod candidates;
 mod deadlock;
 mod dragonfly;
 mod grid;
@@ -22,7 +23,9 @@ mod tree;
 #[cfg(test)]
 pub(crate) use build::by_formula_alone;
 pub use build::{ALGORITHMS, Algorithm, Routing};
+pub use candidates::{Candidate, Candidates};
 pub use deadlock::{Analysis, Channel, Sample, analyse};
+pub use grid::Dateline;
 
 use crate::Graph;
 
@@ -123,6 +126,29 @@ impl Routes {
         let lane = in_lane.wrapping_sub(base);
         let (port, lane) = self.next.hop(&self.lanes, switch, (in_port, lane), header);
         Hop { port, lane: base + lane }
+    }
+
+    /// Writes the outputs that a packet may take at a switch into the buffer of the caller, in place
+    /// of what is there. A router calls it once for each packet that reaches the head of an input
+    /// channel.
+    ///
+    /// The arguments are those of [`Routes::hop`], and the hop is always among the candidates: it
+    /// is the escape, on which packets cannot wait for each other in a circle if the route set is
+    /// free of deadlock. Routings that offer one output write exactly one candidate. Which of
+    /// several is taken is the router's choice, by load; every one leads to the destination in a
+    /// bounded number of hops.
+    #[inline]
+    pub fn candidates(
+        &self,
+        switch: u32,
+        in_port: u16,
+        in_lane: u8,
+        header: &Header,
+        into: &mut Candidates,
+    ) {
+        let Hop { port, lane } = self.hop(switch, in_port, in_lane, header);
+        into.clear();
+        into.push(Candidate { port, ports: 1, lane, priority: 0 });
     }
 
     /// The port and lane by which a host sends a packet. Hosts with several ports spread by

@@ -1,7 +1,7 @@
 //! The deadlock analysis against a naive one, which sends every packet on its way.
 
 use topology::{
-    Amount, Failure, Header, Topology, parse,
+    Amount, Candidate, Candidates, Failure, Header, Topology, parse,
     route::{Channel, Routes, analyse},
 };
 
@@ -13,6 +13,8 @@ struct Naive {
     first: Vec<usize>,
     lanes: usize,
     after: Vec<Vec<usize>>,
+    /// The buffer for candidates, of which these routings write one: their hop.
+    candidates: Candidates,
 }
 
 impl Naive {
@@ -25,7 +27,7 @@ impl Naive {
         }
         let lanes = usize::from(routes.lanes());
         let after = vec![Vec::new(); first[graph.devices() as usize] * lanes];
-        let mut naive = Self { first, lanes, after };
+        let mut naive = Self { first, lanes, after, candidates: Candidates::new() };
         let hosts = in_service(graph);
         for &source in &hosts {
             for destination in hosts.iter().copied().filter(|&host| host != source) {
@@ -65,7 +67,11 @@ impl Naive {
                 }
             }
             here = end.device;
-            hop = routes.hop(here, end.port, hop.lane, header);
+            let (port, lane) = (end.port, hop.lane);
+            hop = routes.hop(here, port, lane, header);
+            routes.candidates(here, port, lane, header, &mut self.candidates);
+            let only = Candidate { port: hop.port, ports: 1, lane: hop.lane, priority: 0 };
+            assert_eq!(self.candidates.as_slice(), [only], "{header:?} at {here}");
         }
         panic!("{header:?} goes round in a loop");
     }
@@ -159,6 +165,7 @@ fn all_routings_of_grids() {
         for routing in free {
             assert!(!check(&topology, routing), "{spec} {routing}");
         }
+        assert!(!check(&topology, "dimension-order:dateline=whole"), "{spec}");
         for routing in ["dimension-order:lanes=1", "min-hop", "minimal:lanes=1", "valiant:lanes=1"]
         {
             check(&topology, routing);

@@ -10,7 +10,10 @@ const MINIMAL: &[(&str, &[&str])] = &[
     ("ring:switches=7", &["dimension-order", "dimension-order:lanes=1", "min-hop", "minimal"]),
     ("ring:switches=6,hosts=2", &["dimension-order", "min-hop", "minimal"]),
     ("mesh:dims=4x3x2", &["dimension-order", "min-hop", "minimal"]),
-    ("torus:dims=4x5", &["dimension-order", "min-hop", "minimal"]),
+    (
+        "torus:dims=4x5",
+        &["dimension-order", "dimension-order:dateline=whole", "min-hop", "minimal"],
+    ),
     ("torus:dims=2x3x4,hosts=2", &["dimension-order", "min-hop", "minimal"]),
     ("hypercube:dimensions=4", &["dimension-order", "min-hop", "minimal"]),
     ("hyperx:dims=3x4,hosts=3", &["dimension-order", "min-hop", "minimal"]),
@@ -38,6 +41,36 @@ fn ways_are_shortest() {
             let expected = distances(&topology.graph);
             assert_eq!(lengths(&topology, &routes, 1 << 62), expected, "{spec} {routing}");
         }
+    }
+}
+
+/// The lanes of a way in a ring of seven from switch 5 by 6 and 0 to 1, and of one from 0 to 2,
+/// which does not cross the wrap-around link; each ends on lane 0 at its host.
+#[test]
+fn lanes_on_either_side_of_a_dateline() {
+    let cases = [
+        ("dimension-order", [0, 1, 1, 0], [0, 0, 0]),
+        ("dimension-order:dateline=whole", [1, 1, 1, 0], [0, 0, 0]),
+    ];
+    for (routing, crossing, inside) in cases {
+        let (topology, routes) = routed("ring:switches=7", Some(routing));
+        let lanes = |source, destination| {
+            let header = Header { source, destination, ..Header::default() };
+            let mut end = topology.graph.peer(source, 0).unwrap();
+            let (mut lane, mut lanes) = (0, Vec::new());
+            while !topology.graph.is_host(end.device) {
+                let hop = routes.hop(end.device, end.port, lane, &header);
+                lane = hop.lane;
+                lanes.push(lane);
+                end = topology.graph.peer(end.device, hop.port).unwrap();
+            }
+            lanes
+        };
+        assert_eq!(lanes(5, 1), crossing, "{routing}");
+        assert_eq!(lanes(0, 2), inside, "{routing}");
+        // In the other direction 1, 0, 6 cross the link and 2, 1 do not.
+        assert_eq!(lanes(1, 6), [crossing[0], crossing[1], 0], "{routing}");
+        assert_eq!(lanes(2, 0), inside, "{routing}");
     }
 }
 
