@@ -8,8 +8,9 @@ use topology::{Graph, Shape, Topology};
 use units::{HostId, nearest};
 
 /// The names of all patterns but [`Pattern::Flows`], and what they do.
-pub const PATTERNS: [(&str, &str); 11] = [
+pub const PATTERNS: [(&str, &str); 12] = [
     ("uniform", "every other host alike"),
+    ("uniform-with-self", "every host alike, the sender included"),
     ("hot-spot", "a share of the messages to one host, the rest uniform; share, host"),
     ("transpose", "(x, y) to (y, x) of the hosts as a square"),
     ("bit-reversal", "the bits of the host's number in reverse"),
@@ -27,6 +28,8 @@ pub const PATTERNS: [(&str, &str); 11] = [
 pub enum Pattern {
     /// Every other host alike.
     Uniform,
+    /// Every host alike, the sender included.
+    UniformWithSelf,
     /// One host gets this share of all messages on top of its uniform part.
     HotSpot {
         /// The host.
@@ -73,9 +76,9 @@ pub enum Pattern {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
     /// No such name.
-    #[error("there is no traffic `{name}`{}; the names are uniform, hot-spot, transpose, \
-             bit-reversal, bit-complement, shuffle, tornado, neighbour, sphere, incast, \
-             ring", meant(*.near))]
+    #[error("there is no traffic `{name}`{}; the names are uniform, uniform-with-self, \
+             hot-spot, transpose, bit-reversal, bit-complement, shuffle, tornado, neighbour, \
+             sphere, incast, ring", meant(*.near))]
     Unknown {
         /// The text that was given.
         name: String,
@@ -142,6 +145,7 @@ impl Pattern {
     pub fn named(name: &str) -> Result<Self, Misfit> {
         Ok(match name {
             "uniform" => Self::Uniform,
+            "uniform-with-self" => Self::UniformWithSelf,
             "hot-spot" => Self::HotSpot { host: 0, share: 0.2 },
             "transpose" => Self::Transpose,
             "bit-reversal" => Self::BitReversal,
@@ -172,6 +176,7 @@ impl Pattern {
         let all = |to: &dyn Fn(u32) -> u32| Rule::Fixed((0..hosts).map(to).collect());
         let rule = match self {
             Self::Uniform => Rule::Uniform,
+            Self::UniformWithSelf => Rule::All,
             Self::HotSpot { host, share } => {
                 known(*host, hosts)?;
                 Rule::HotSpot { host: *host, share: fraction(*share)? }
@@ -317,7 +322,10 @@ pub struct Destinations {
 
 #[derive(Clone, Debug)]
 enum Rule {
+    /// Every other host.
     Uniform,
+    /// Every host.
+    All,
     HotSpot {
         host: u32,
         share: f64,
@@ -363,6 +371,7 @@ impl Destinations {
         match &self.rule {
             Rule::HotSpot { host: hot, share } if *hot != host && first() <= *share => *hot,
             Rule::Uniform | Rule::HotSpot { .. } => self.other(random, host, number),
+            Rule::All => random.below(host, 2 * number + 1, self.hosts().into()) as u32,
             Rule::Fixed(to) => to[host as usize],
             Rule::Sphere { near, share } => {
                 let near = &near[host as usize];

@@ -53,8 +53,8 @@ fn incast_and_flows() {
     assert_eq!(to(star, &Pattern::Flows(vec![(0, 3), (5, 0)])), [3, 1, 2, 3, 4, 0]);
 }
 
-/// Uniform on 5 hosts: 4 destinations, a quarter each. A hot spot with a share of 0.2: 0.2 + 0.8/4
-/// = 0.4 for it and 0.2 for the rest; at the hot host itself, uniform. 20 000 draws of a share p
+/// Uniform on 5 hosts: 4 destinations, a quarter each; with the sender 5, a fifth each. A hot
+/// spot with a share of 0.2: 0.2 + 0.8/4 = 0.4 for it and 0.2 for the rest; at the hot host itself, uniform. 20 000 draws of a share p
 /// deviate by 4 sqrt(p (1-p) / 20 000) < 0.014.
 #[test]
 fn shares() {
@@ -71,6 +71,7 @@ fn shares() {
         assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 0.014), "{found:?}");
     };
     close(count(Pattern::Uniform, 2), [0.25, 0.25, 0.0, 0.25, 0.25]);
+    close(count(Pattern::UniformWithSelf, 2), [0.2; 5]);
     let hot = Pattern::HotSpot { host: 1, share: 0.2 };
     close(count(hot.clone(), 2), [0.2, 0.4, 0.0, 0.2, 0.2]);
     close(count(hot, 1), [0.25, 0.0, 0.25, 0.25, 0.25]);

@@ -48,6 +48,7 @@ pub struct Fabric {
     pub(crate) hosts: u32,
     first: Vec<u32>,
     ports: Vec<Port>,
+    rows: Vec<u64>,
     pub(crate) routes: Arc<Routes>,
     pub(crate) parameters: Parameters,
     pub(crate) tables: Tables,
@@ -111,6 +112,7 @@ impl Fabric {
             first,
             lookahead: Time::ZERO,
             ports,
+            rows: graph.rows(),
             tables: parameters.arbiter.clone().unwrap_or_else(|| Tables::equal(lanes)),
             max_flits: parameters.packet_flits(),
             pauses: Random::new(parameters.seed, PAUSES),
@@ -161,32 +163,9 @@ impl Fabric {
         all.min().map_or(Time::MAX, Time::from_ps)
     }
 
-    /// Where each device is in a row of all of them, from 0 to 2^32: hosts are where their switch
-    /// is, and the switches of each distance from the hosts are spread evenly by their numbers, so
-    /// that neighbours are near in trees and grids alike.
-    pub(crate) fn rows(&self) -> Vec<u64> {
-        let mut rows = vec![0; self.devices() as usize];
-        let mut known: Vec<bool> = (0..self.devices()).map(|device| device < self.hosts).collect();
-        let mut ring: Vec<DeviceId> = (0..self.hosts).map(DeviceId).collect();
-        while !ring.is_empty() {
-            let mut next: Vec<DeviceId> = Vec::new();
-            for peer in ring.iter().flat_map(|&device| self.ports(device)).map(|port| port.peer) {
-                if known.get(peer.index()) == Some(&false) {
-                    known[peer.index()] = true;
-                    next.push(peer);
-                }
-            }
-            next.sort_unstable();
-            for (i, &device) in (0..).zip(&next) {
-                rows[device.index()] = ((2 * i + 1) << 31) / next.len() as u64;
-            }
-            ring = next;
-        }
-        for host in (0..self.hosts).map(DeviceId) {
-            let switch = self.ports(host).first().map_or(NOBODY, |port| port.peer);
-            rows[host.index()] = rows.get(switch.index()).copied().unwrap_or(0);
-        }
-        rows
+    /// For each device its place in a row of all of them; see [`Graph::rows`].
+    pub(crate) fn rows(&self) -> &[u64] {
+        &self.rows
     }
 
     /// The routes.

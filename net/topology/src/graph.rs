@@ -219,6 +219,34 @@ impl Graph {
         (0..self.hosts).filter(is_out).collect()
     }
 
+    /// The place of each device in a row of all of them, from 0 to 2^32. Hosts are where their
+    /// switch is, and the switches of each distance from the hosts are spread evenly by their
+    /// numbers, so that neighbours are near each other in trees and grids alike.
+    pub fn rows(&self) -> Vec<u64> {
+        let mut rows = vec![0; self.devices() as usize];
+        let mut known: Vec<bool> = (0..self.devices()).map(|device| self.is_host(device)).collect();
+        let mut ring: Vec<u32> = (0..self.hosts).collect();
+        while !ring.is_empty() {
+            let mut next: Vec<u32> = Vec::new();
+            let ends = ring.iter().flat_map(|&device| self.neighbours(device));
+            for peer in ends.map(|(_, end)| end.device) {
+                if !std::mem::replace(&mut known[peer as usize], true) {
+                    next.push(peer);
+                }
+            }
+            next.sort_unstable();
+            for (i, &device) in (0..).zip(&next) {
+                rows[device as usize] = ((2 * i + 1) << 31) / next.len() as u64;
+            }
+            ring = next;
+        }
+        for host in 0..self.hosts {
+            let switch = self.neighbours(host).next().map(|(_, end)| end.device as usize);
+            rows[host as usize] = switch.map_or(0, |switch| rows[switch]);
+        }
+        rows
+    }
+
     /// Takes a link out of service; its ports stay, unconnected.
     pub(crate) fn fail(&mut self, link: u32) {
         let Some(link) = self.links.get_mut(link as usize) else { return };

@@ -128,8 +128,8 @@ impl Routes {
         Hop { port, lane: base + lane }
     }
 
-    /// Writes the outputs that a packet may take at a switch into the buffer of the caller, in place
-    /// of what is there. A router calls it once for each packet that reaches the head of an input
+    /// Writes the outputs that a packet may take at a switch into the buffer of the caller, in
+    /// place of what is there. A router calls it once for each packet that reaches the head of an input
     /// channel.
     ///
     /// The arguments are those of [`Routes::hop`], and the hop is always among the candidates: it

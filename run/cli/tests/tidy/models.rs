@@ -7,10 +7,10 @@ use crate::sources::for_each_source;
 use crate::{assert_none, root};
 
 /// The models, by the names of their crates under `net/`.
-const MODELS: &[&str] = &["loggops", "infiniband", "flow"];
+const MODELS: &[&str] = &["loggops", "infiniband", "packet", "flow"];
 
 /// Models whose names are also ordinary words of programming: their names are not looked for.
-const ORDINARY: &[&str] = &["flow"];
+const ORDINARY: &[&str] = &["flow", "packet"];
 
 /// Crates that use a model and name it, and why.
 const CRATES: &[(&str, &str, &str)] = &[

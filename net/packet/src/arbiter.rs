@@ -1,0 +1,176 @@
+//! Arbiters: the rule by which one of several contenders is served.
+//!
+//! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
+//! chapter 18.
+
+use kernel::Random;
+use units::DeviceId;
+
+/// The rule of an arbiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arbitration {
+    /// The first contender from the one behind the last that was served.
+    RoundRobin,
+    /// The contender that was served least recently, as the matrix arbiter does; at the start that
+    /// of the lowest number.
+    Matrix,
+    /// The contender whose packet came into the router first.
+    Oldest,
+    /// A random contender.
+    Random,
+}
+
+/// One of those that want to be served.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contender {
+    /// Its number.
+    pub number: u32,
+    /// The time at which its packet came.
+    pub since: u64,
+}
+
+/// The source of random draws at an instant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Draw {
+    pub random: Random,
+    pub device: DeviceId,
+    pub now: u64,
+}
+
+impl Draw {
+    /// A random number for a contender at an arbiter.
+    fn number(&self, arbiter: usize, contender: u32) -> u64 {
+        let place = (arbiter as u64) << 16 | u64::from(contender);
+        self.random.number(self.device.0, self.now.rotate_left(32) ^ place)
+    }
+}
+
+/// Arbiters of one kind, each with the same contenders.
+#[derive(Clone, Debug)]
+pub(crate) struct Arbiters {
+    rule: Arbitration,
+    contenders: u32,
+    /// By arbiter, the contender at which the round robin begins.
+    next: Box<[u32]>,
+    /// By arbiter and contender, the service at which it was served last, for matrix arbiters.
+    served: Box<[u64]>,
+    clock: u64,
+}
+
+impl Arbiters {
+    pub fn new(rule: Arbitration, arbiters: usize, contenders: usize) -> Self {
+        let served = if rule == Arbitration::Matrix { arbiters * contenders } else { 0 };
+        Self {
+            rule,
+            contenders: contenders as u32,
+            next: vec![0; arbiters].into(),
+            served: vec![0; served].into(),
+            clock: 0,
+        }
+    }
+
+    /// Returns the contender that an arbiter chooses; `None` if there is none. The arbiter stays
+    /// as it is until [`Arbiters::serve`].
+    #[inline]
+    pub fn choose(
+        &self,
+        arbiter: usize,
+        contenders: impl Iterator<Item = Contender>,
+        draw: &Draw,
+    ) -> Option<u32> {
+        let number = |contender: Contender| contender.number;
+        match self.rule {
+            Arbitration::RoundRobin => {
+                let next = self.next[arbiter];
+                let turn = |contender: &Contender| {
+                    let behind = contender.number < next;
+                    contender.number + if behind { self.contenders } else { 0 }
+                };
+                contenders.min_by_key(turn).map(number)
+            }
+            Arbitration::Matrix => {
+                let served = &self.served[arbiter * self.contenders as usize..];
+                contenders.map(number).min_by_key(|&number| (served[number as usize], number))
+            }
+            Arbitration::Oldest => {
+                contenders.min_by_key(|contender| (contender.since, contender.number)).map(number)
+            }
+            Arbitration::Random => {
+                contenders.map(number).min_by_key(|&number| (draw.number(arbiter, number), number))
+            }
+        }
+    }
+
+    /// Notes that an arbiter has served a contender.
+    #[inline]
+    pub fn serve(&mut self, arbiter: usize, contender: u32) {
+        match self.rule {
+            Arbitration::RoundRobin => {
+                let next = contender + 1;
+                self.next[arbiter] = if next == self.contenders { 0 } else { next };
+            }
+            Arbitration::Matrix => {
+                self.clock += 1;
+                self.served[arbiter * self.contenders as usize + contender as usize] = self.clock;
+            }
+            Arbitration::Oldest | Arbitration::Random => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn served(rule: Arbitration, wanting: &[u32], times: u64) -> Vec<u32> {
+        let mut arbiters = Arbiters::new(rule, 2, 4);
+        let random = Random::new(1, 2);
+        let serve = |now| {
+            let draw = Draw { random, device: DeviceId(3), now };
+            // The lower the number, the later its packet came.
+            let contenders =
+                wanting.iter().map(|&number| Contender { number, since: 100 - u64::from(number) });
+            let chosen = arbiters.choose(1, contenders, &draw).unwrap();
+            arbiters.serve(1, chosen);
+            chosen
+        };
+        (0..times).map(serve).collect()
+    }
+
+    #[test]
+    fn each_rule_in_its_order() {
+        let cases = [
+            (Arbitration::RoundRobin, [0, 2, 3, 0, 2, 3]),
+            (Arbitration::Matrix, [0, 2, 3, 0, 2, 3]),
+            (Arbitration::Oldest, [3, 3, 3, 3, 3, 3]),
+        ];
+        for (rule, expected) in cases {
+            assert_eq!(served(rule, &[0, 2, 3], 6), expected, "{rule:?}");
+        }
+    }
+
+    /// Contender 1 was never served when it comes; the round robin stands behind 2 then.
+    #[test]
+    fn matrix_prefers_the_least_recently_served() {
+        let draw = Draw { random: Random::new(1, 2), device: DeviceId(0), now: 0 };
+        let both = |number| Contender { number, since: 0 };
+        for (rule, expected) in [(Arbitration::Matrix, 1), (Arbitration::RoundRobin, 3)] {
+            let mut arbiters = Arbiters::new(rule, 1, 4);
+            for contender in [3, 2] {
+                arbiters.serve(0, contender);
+            }
+            let chosen = arbiters.choose(0, [1, 3].map(both).into_iter(), &draw);
+            assert_eq!(chosen, Some(expected), "{rule:?}");
+        }
+    }
+
+    /// Of 3000 draws among three each has 1000, with a standard deviation of 26.
+    #[test]
+    fn random_is_even() {
+        let served = served(Arbitration::Random, &[0, 1, 3], 3000);
+        for contender in [0, 1, 3] {
+            let count = served.iter().filter(|&&number| number == contender).count();
+            assert!((870..=1130).contains(&count), "{contender}: {count}");
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Everything that does not change in a run: ports, links, routes and delays.
+
+use std::{ops::Range, sync::Arc};
+
+use kernel::Random;
+use topology::{Graph, Header, Hop, Routes};
+use units::{DeviceId, HostId, MessageId, Time};
+
+use crate::parameters::{Choice, Invalid, Parameters, Switching, flit_time, is_delay, is_pace};
+
+/// A port of a host or router.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Port {
+    /// The device behind the cable; [`NOBODY`] if there is none.
+    pub peer: DeviceId,
+    /// The port there.
+    pub plug: u16,
+    /// Time of one flit on the link, in picoseconds.
+    pub flit: u32,
+    /// Time of flight in picoseconds.
+    pub cable: u64,
+}
+
+pub(crate) const NOBODY: DeviceId = DeviceId(u32::MAX);
+
+impl Port {
+    /// A port without a link.
+    const NONE: Self = Self { peer: NOBODY, plug: 0, flit: 1, cable: 0 };
+}
+
+/// The delays of a router's stages in picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delays {
+    pub cycle: u64,
+    pub route: u64,
+    pub vc_allocation: u64,
+    pub switch_allocation: u64,
+    pub traversal: u64,
+    pub credit: u64,
+    pub injection: u64,
+}
+
+/// Purposes of random numbers.
+const CHOICES: u32 = 0x504b_0001;
+const ARBITERS: u32 = 0x504b_0002;
+
+/// A network: all that its devices share.
+#[derive(Clone, Debug)]
+pub struct Fabric {
+    hosts: u32,
+    first: Vec<u32>,
+    ports: Vec<Port>,
+    rows: Vec<u64>,
+    routes: Arc<Routes>,
+    parameters: Parameters,
+    pub(crate) delays: Delays,
+    /// Virtual channels of a link.
+    pub(crate) channels: usize,
+    /// Buffer behind a link, in flits per virtual channel.
+    pub(crate) buffer: u32,
+    /// The lane of the routing for each channel.
+    lanes: Box<[u8]>,
+    lookahead: Time,
+    choices: Random,
+    pub(crate) arbiters: Random,
+}
+
+/// The time of flight in a cable of so many millimetres: 5 ns/m.
+fn flight(millimetres: u32) -> Time {
+    Time::from_ps(u64::from(millimetres) * 5)
+}
+
+impl Delays {
+    fn new(parameters: &Parameters) -> Self {
+        let cycle = parameters.cycle();
+        Self {
+            cycle,
+            route: parameters.route.ps(cycle),
+            vc_allocation: parameters.vc_allocation.ps(cycle),
+            switch_allocation: parameters.switch_allocation.ps(cycle),
+            traversal: parameters.traversal.ps(cycle),
+            credit: parameters.credit.ps(cycle),
+            injection: parameters.injection.ps(cycle),
+        }
+    }
+}
+
+impl Fabric {
+    /// A network of a graph and its routes. Everything that is wrong with the parameters is
+    /// reported.
+    pub fn new(
+        graph: &Graph,
+        routes: impl Into<Arc<Routes>>,
+        parameters: Parameters,
+    ) -> Result<Self, Vec<Invalid>> {
+        let routes = routes.into();
+        let mut wrong = parameters.check(routes.lanes());
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        let mut first = vec![0];
+        let mut ports = Vec::new();
+        for device in 0..graph.devices() {
+            for end in graph.ends(device) {
+                let link = end.map(|end| (end, graph.link(end.link)));
+                ports.push(link.map_or(Port::NONE, |(end, link)| {
+                    let flit = flit_time(link.rate.unwrap_or(parameters.link), parameters.flit);
+                    let length = || link.length.map(flight);
+                    let delay = link.delay.or_else(length).unwrap_or(parameters.cable);
+                    if !is_pace(flit) && wrong.len() < 20 {
+                        wrong.push(Invalid::Pace { link: "a link of the topology", time: flit });
+                    }
+                    if !is_delay(delay) && wrong.len() < 20 {
+                        wrong.push(Invalid::Delay { key: "a link's delay", time: delay });
+                    }
+                    let (flit, cable) = (flit.ps() as u32, delay.ps());
+                    Port { peer: DeviceId(end.device), plug: end.port, flit, cable }
+                }));
+            }
+            first.push(ports.len() as u32);
+        }
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        let lanes = u32::from(routes.lanes());
+        let channels = parameters.channels.unwrap_or(lanes).max(1);
+        let lane_of = |channel: u32| ((channel + 1) * lanes - 1) / channels;
+        let mut fabric = Self {
+            hosts: graph.hosts(),
+            first,
+            ports,
+            rows: graph.rows(),
+            delays: Delays::new(&parameters),
+            channels: channels as usize,
+            buffer: 0,
+            lanes: (0..channels).map(|channel| lane_of(channel) as u8).collect(),
+            lookahead: Time::ZERO,
+            choices: Random::new(parameters.seed, CHOICES),
+            arbiters: Random::new(parameters.seed, ARBITERS),
+            routes,
+            parameters,
+        };
+        fabric.buffer = fabric.parameters.buffer.unwrap_or_else(|| fabric.round_trip());
+        fabric.lookahead = Some(fabric.lookahead_where(|_, _| true))
+            .filter(|lookahead| *lookahead < Time::MAX)
+            .unwrap_or_default();
+        Ok(fabric)
+    }
+
+    /// Flits that cover the round trip of a credit over the longest link, and a packet: from the
+    /// grant of the switch before the link to the return of the credit there.
+    fn round_trip(&self) -> u32 {
+        let Delays { route, vc_allocation, switch_allocation, traversal, credit, .. } = self.delays;
+        let there = switch_allocation + traversal;
+        let back = route + vc_allocation + switch_allocation + credit;
+        let flits = |port: &Port| {
+            let flit = u64::from(port.flit);
+            (there + flit + back + 2 * port.cable).div_ceil(flit)
+        };
+        let packet = self.parameters.flits(self.parameters.mtu);
+        let most = self.ports.iter().map(flits).max().unwrap_or(0);
+        u32::try_from(most).unwrap_or(u32::MAX).saturating_add(packet)
+    }
+
+    /// Number of hosts: devices 0 to this, less one.
+    pub const fn hosts(&self) -> u32 {
+        self.hosts
+    }
+
+    /// Number of hosts and routers.
+    pub fn devices(&self) -> u32 {
+        self.first.len() as u32 - 1
+    }
+
+    /// The parameters.
+    pub const fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The routes.
+    pub fn routes(&self) -> &Routes {
+        &self.routes
+    }
+
+    /// The least time between an event at a device and its effect on another.
+    pub const fn lookahead(&self) -> Time {
+        self.lookahead
+    }
+
+    /// For each device its place in a row of all of them; see [`Graph::rows`].
+    pub(crate) fn rows(&self) -> &[u64] {
+        &self.rows
+    }
+
+    /// The lookahead between the two devices of the links that are `wanted`; [`Time::MAX`] if there
+    /// are none. A flit takes at least its time on the link and in the cable, and a credit the time
+    /// in which a flit leaves its buffer, the credit delay and the cable.
+    pub(crate) fn lookahead_where(&self, wanted: impl Fn(DeviceId, DeviceId) -> bool) -> Time {
+        let Delays { switch_allocation, traversal, credit, .. } = self.delays;
+        let least = |device: DeviceId, port: &Port| {
+            let flit = u64::from(port.flit);
+            if self.is_host(device) {
+                return port.cable + flit;
+            }
+            port.cable + (switch_allocation + traversal + flit).min(switch_allocation + credit)
+        };
+        let all = (0..self.devices())
+            .map(DeviceId)
+            .flat_map(|device| self.ports(device).iter().map(move |port| (device, port)));
+        let all = all.filter(|(device, port)| port.peer != NOBODY && wanted(*device, port.peer));
+        let all = all.map(|(device, port)| least(device, port));
+        all.min().map_or(Time::MAX, Time::from_ps)
+    }
+
+    #[inline]
+    pub(crate) fn ports(&self, device: DeviceId) -> &[Port] {
+        let at = |device: usize| self.first.get(device).map_or(0, |&first| first as usize);
+        self.ports.get(at(device.index())..at(device.index() + 1)).unwrap_or(&[])
+    }
+
+    /// A port that leads somewhere.
+    #[inline]
+    pub(crate) fn port(&self, device: DeviceId, port: u16) -> Option<&Port> {
+        self.ports(device).get(usize::from(port)).filter(|port| port.peer != NOBODY)
+    }
+
+    #[inline]
+    pub(crate) const fn is_host(&self, device: DeviceId) -> bool {
+        device.0 < self.hosts
+    }
+
+    /// The virtual channels that packets of a lane may take on a link. On links of hosts these are
+    /// all of them: nothing waits behind a host.
+    #[inline]
+    pub(crate) fn channels_of(&self, lane: u8, port: &Port) -> Range<u32> {
+        let (channels, lanes) = (self.channels as u32, u32::from(self.routes.lanes()));
+        if self.is_host(port.peer) {
+            return 0..channels;
+        }
+        let lane = u32::from(lane);
+        lane * channels / lanes..(lane + 1) * channels / lanes
+    }
+
+    /// The lane of a packet that came into a router by a port and channel; 0 from a host.
+    #[inline]
+    pub(crate) fn lane(&self, port: &Port, channel: u8) -> u8 {
+        if self.is_host(port.peer) {
+            return 0;
+        }
+        self.lanes.get(usize::from(channel)).copied().unwrap_or(0)
+    }
+
+    /// Credits that a packet of so many flits needs to take a channel.
+    #[inline]
+    pub(crate) fn needed(&self, flits: u16) -> u32 {
+        match self.parameters.switching {
+            Switching::CutThrough => flits.into(),
+            Switching::Wormhole => 0,
+        }
+    }
+
+    /// The route that a host chooses for a message.
+    pub(crate) fn choose(&self, source: HostId, destination: HostId, id: MessageId) -> u32 {
+        let index = match self.parameters.choice {
+            Choice::Pair => u64::from(destination.0),
+            Choice::Message => id.0 | 1 << 63,
+        };
+        self.routes.choose(source.0, destination.0, self.choices.number(source.0, index))
+    }
+
+    /// Follows a packet and returns the number of links; `None` if its route does not lead to its
+    /// destination. `each` gets the device before each link, the link and its lane.
+    pub(crate) fn walk(
+        &self,
+        header: &Header,
+        mut each: impl FnMut(DeviceId, &Port, u8),
+    ) -> Option<u32> {
+        let mut hop = self.routes.first_hop(header);
+        let mut device = DeviceId(header.source);
+        let mut hops = 0;
+        loop {
+            let port = self.port(device, hop.port)?;
+            each(device, port, hop.lane);
+            hops += 1;
+            if port.peer.0 == header.destination {
+                return Some(hops);
+            }
+            if self.is_host(port.peer) || hops as usize > self.first.len() * 16 {
+                return None;
+            }
+            let lane = if self.is_host(device) { 0 } else { hop.lane };
+            device = port.peer;
+            hop = self.hop(device, port.plug, lane, header);
+        }
+    }
+
+    /// The next hop of a packet that has come into a router on a lane.
+    pub(crate) fn hop(&self, device: DeviceId, port: u16, lane: u8, header: &Header) -> Hop {
+        self.routes.hop(device.0, port, lane, header)
+    }
+
+    /// Time of one flit on the link behind a port; `None` if there is none.
+    pub fn flit_time_of(&self, device: DeviceId, port: u16) -> Option<Time> {
+        self.port(device, port).map(|port| Time::from_ps(port.flit.into()))
+    }
+}

@@ -1,0 +1,40 @@
+//! Routers with virtual channels, exact to the flit.
+//!
+//! A router has a buffer per input channel and a pipeline of four stages: route computation,
+//! virtual-channel allocation, switch allocation and switch traversal; links and credits follow.
+//! Each stage is a file in `router`. Allocators, arbiters, switching (cut-through or wormhole) and
+//! the routing are policies that a parameter chooses.
+//!
+//! A router acts only in cycles in which it has something to do. Its clock starts when the first
+//! flit reaches the idle router and stands again when the last has left, so that routers need no
+//! common clock and a packet alone never waits for one. Flits are switched one by one, and those of
+//! several packets may take turns on a link: a flit is one event per link, and its credit another.
+//!
+//! Not modelled: losses, several injectors of a host, the rates of a host's memory and bus.
+//!
+//! Sources: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
+//! chapters 16 to 19, for the router; Jiang et al., "A detailed and flexible cycle-accurate
+//! network-on-chip simulator", ISPASS 2013, whose BookSim 2 is compared in `docs/src/routers.md`.
+//! Range of validity: routers whose flits leave an input channel in the order in which they came.
+
+mod allocator;
+mod arbiter;
+mod bits;
+mod fabric;
+mod host;
+mod model;
+mod parameters;
+mod presets;
+mod router;
+mod signal;
+mod uncontended;
+
+pub use allocator::Allocation;
+pub use arbiter::Arbitration;
+pub use fabric::Fabric;
+pub use host::Interface;
+pub use model::{Out, Packets};
+pub use parameters::{Choice, Delay, Invalid, Parameters, Switching};
+pub use presets::{names, preset};
+pub use router::Router;
+pub use signal::{Packet, Signal};

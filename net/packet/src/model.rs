@@ -1,0 +1,176 @@
+//! The model behind the contract of all networks.
+
+use std::sync::Arc;
+
+use network::{Links, Network, Never, Outlet, Transfer, Uncontended};
+use topology::Header;
+use units::{DeviceId, HostId, MessageId, Time};
+
+use crate::{Fabric, Interface, Router, Signal, host::Message};
+
+/// A network of routers with virtual channels. All classes of transfers share the channels.
+#[derive(Clone, Debug)]
+pub struct Packets {
+    fabric: Arc<Fabric>,
+}
+
+/// The outlet of the network's parts, under a short name.
+pub trait Out: Outlet<Packets> {}
+
+impl<O: Outlet<Packets>> Out for O {}
+
+/// A size in bytes from which on a message may take longer than there is time.
+const LARGE: u64 = 1 << 48;
+
+/// Messages that enter this late are past the range of time: what they lead to would overflow it.
+const FAR: Time = Time::from_ps(1 << 62);
+
+impl Packets {
+    /// A network.
+    pub fn new(fabric: impl Into<Arc<Fabric>>) -> Self {
+        Self { fabric: fabric.into() }
+    }
+
+    /// The links, routes and parameters.
+    pub fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+}
+
+impl Links for Packets {
+    /// All flits of the message, at the pace of the link.
+    fn link_time(&self, host: HostId, bytes: u64) -> Time {
+        let header = Header { source: host.0, ..Header::default() };
+        let port = self.fabric.routes().first_hop(&header).port;
+        let flit = self.fabric.flit_time_of(host.into(), port).unwrap_or_default();
+        let (_, flits) = self.fabric.parameters().message_flits(bytes);
+        Time::from_ps(flit.ps().saturating_mul(flits))
+    }
+
+    fn hops(&self, source: HostId, destination: HostId, id: MessageId) -> u32 {
+        let choice = self.fabric.choose(source, destination, id);
+        let (source, destination) = (source.0, destination.0);
+        let header = Header { source, destination, level: 0, choice };
+        self.fabric.walk(&header, |_, _, _| {}).unwrap_or(0)
+    }
+
+    fn packets_and_flits(&self, bytes: u64) -> (u64, u64) {
+        self.fabric.parameters().message_flits(bytes)
+    }
+
+    fn flit_time(&self, device: DeviceId, port: u16) -> Option<Time> {
+        self.fabric.flit_time_of(device, port)
+    }
+}
+
+impl Network for Packets {
+    type Interface = Interface;
+    type Device = Router;
+    type Signal = Signal;
+    type Detail = Never;
+
+    const DIRECT: bool = false;
+    const TELLS_LEFT: bool = true;
+
+    fn hosts(&self) -> Option<u32> {
+        Some(self.fabric.hosts())
+    }
+
+    fn devices(&self) -> u32 {
+        self.fabric.devices() - self.fabric.hosts()
+    }
+
+    /// Every port takes part in about as many packets as a host.
+    fn weight(&self, device: DeviceId) -> u32 {
+        self.fabric.ports(device).len().max(1) as u32
+    }
+
+    fn order(&self) -> Option<Vec<DeviceId>> {
+        let rows = self.fabric.rows();
+        let mut order: Vec<DeviceId> = (0..self.fabric.devices()).map(DeviceId).collect();
+        order.sort_by_key(|device| rows.get(device.index()).copied());
+        Some(order)
+    }
+
+    fn interface(&self, host: HostId) -> Interface {
+        Interface::new(&self.fabric, host)
+    }
+
+    fn device(&self, device: DeviceId) -> Router {
+        Router::new(&self.fabric, device)
+    }
+
+    fn lookahead(&self) -> Time {
+        self.fabric.lookahead()
+    }
+
+    fn lookahead_between(&self, worker_of: &dyn Fn(DeviceId) -> usize) -> Time {
+        self.fabric.lookahead_where(|a, b| worker_of(a) != worker_of(b))
+    }
+
+    fn uncontended(&self, transfer: Transfer) -> Uncontended {
+        let (source, destination) = (transfer.source.0, transfer.destination.0);
+        let header = Header { source, destination, ..Header::default() };
+        self.fabric.uncontended(&header, transfer.bytes).unwrap_or_default()
+    }
+
+    fn inject(
+        &self,
+        interface: &mut Interface,
+        at: Time,
+        transfer: Transfer,
+        id: MessageId,
+        out: &mut impl Outlet<Self>,
+    ) -> Option<Time> {
+        let Transfer { source, destination, bytes, .. } = transfer;
+        let (packets, _) = self.fabric.parameters().message_flits(bytes);
+        let endless =
+            bytes > LARGE && at.saturating_add(self.link_time(source, bytes)) == Time::MAX;
+        if endless || at >= FAR || packets > u32::MAX.into() {
+            out.deliver(Time::MAX, source, id);
+            return None;
+        }
+        interface.inject(&self.fabric, at.ps(), Message { destination, bytes, id });
+        None
+    }
+
+    fn hear(
+        &self,
+        interface: &mut Interface,
+        at: Time,
+        signal: Signal,
+        out: &mut impl Outlet<Self>,
+    ) {
+        interface.hear(&self.fabric, at.ps(), signal, out);
+    }
+
+    fn next(&self, interface: &Interface) -> Time {
+        interface.next()
+    }
+
+    fn run(&self, interface: &mut Interface, until: Time, out: &mut impl Outlet<Self>) {
+        interface.run(&self.fabric, until.ps(), out);
+    }
+
+    fn run_device(
+        &self,
+        router: &mut Router,
+        until: Time,
+        signals: impl Iterator<Item = (Time, Signal)>,
+        out: &mut impl Outlet<Self>,
+    ) -> Time {
+        for (at, signal) in signals {
+            router.run(&self.fabric, at, out);
+            router.hear(&self.fabric, at, signal, out);
+        }
+        router.run(&self.fabric, until, out)
+    }
+
+    fn at_rest(&self, interface: &Interface) -> Result<(), String> {
+        interface.at_rest(&self.fabric)
+    }
+
+    fn device_at_rest(&self, router: &Router) -> Result<(), String> {
+        router.at_rest(&self.fabric)
+    }
+}

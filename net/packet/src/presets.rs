@@ -1,0 +1,81 @@
+//! Parameter sets that ship with the project.
+
+use units::Time;
+
+use crate::{
+    allocator::Allocation,
+    arbiter::Arbitration,
+    parameters::{Choice, Delay, Parameters, Switching},
+};
+
+/// Names of the presets.
+pub const fn names() -> [&'static str; 2] {
+    ["packet-default", "packet-booksim"]
+}
+
+/// The preset of this name.
+pub fn preset(name: &str) -> Option<Parameters> {
+    match name {
+        "packet-default" => standard(),
+        "packet-booksim" => booksim(),
+        _ => None,
+    }
+}
+
+/// A router of a system network, in round figures that are not a measurement of any product. Links
+/// of 100 Gb/s and cables of 2 m (5 ns/m). Packets of 256 bytes are those of NSIM's tori (seed 004,
+/// table 3); a flit is a quarter of one, and headers travel beside the data. The pipeline of four
+/// stages is that of Dally and Towles, section 16.1; each takes half the time of a flit. Links have
+/// as many virtual channels as the routing needs, with buffers of a credit's round trip and a
+/// packet.
+fn standard() -> Option<Parameters> {
+    Some(Parameters {
+        link: "100 Gb/s".parse().ok()?,
+        cable: Time::from_ps(10_000),
+        flit: 64,
+        mtu: 256,
+        header: 0,
+        speed_up: 2,
+        route: Delay::Cycles(1),
+        vc_allocation: Delay::Cycles(1),
+        switch_allocation: Delay::Cycles(1),
+        traversal: Delay::Cycles(1),
+        credit: Delay::Cycles(2),
+        injection: Delay::Cycles(0),
+        channels: None,
+        buffer: None,
+        output_buffer: 16,
+        switching: Switching::CutThrough,
+        vc_allocator: Allocation::InputFirst,
+        switch_allocator: Allocation::InputFirst,
+        iterations: 1,
+        arbiter: Arbitration::RoundRobin,
+        choice: Choice::Pair,
+        ordered: true,
+        seed: 1,
+    })
+}
+
+/// The router that BookSim 2 simulates by default, with cycles of 1 ns: flits of 8 bytes without
+/// headers, four stages of a cycle, channels of a cycle. BookSim's credit delay of a cycle and the
+/// cycle of the credit's channel are two cycles here; a packet spends a cycle at its source.
+fn booksim() -> Option<Parameters> {
+    Some(Parameters {
+        link: "64 Gb/s".parse().ok()?,
+        cable: Time::ZERO,
+        flit: 8,
+        mtu: 8,
+        header: 0,
+        speed_up: 1,
+        credit: Delay::Time(Time::from_ps(2000)),
+        injection: Delay::Time(Time::from_ps(1000)),
+        channels: Some(2),
+        buffer: Some(8),
+        output_buffer: 1 << 24,
+        switching: Switching::Wormhole,
+        vc_allocator: Allocation::Islip,
+        switch_allocator: Allocation::Islip,
+        ordered: false,
+        ..standard()?
+    })
+}

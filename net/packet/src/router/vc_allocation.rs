@@ -1,0 +1,125 @@
+//! Virtual-channel allocation: a packet gets a channel of the next buffer.
+//!
+//! An input channel asks for all free channels of the best candidate. That is one of the highest
+//! priority that has free channels; among its ports, and among candidates of equal priority, the
+//! port whose free channels have most credits. A channel is free if no packet holds it and, under
+//! virtual cut-through, the buffer has room for the whole packet.
+
+use topology::{Candidate, Candidates};
+
+use super::{NONE, Router};
+use crate::{
+    allocator::Request,
+    arbiter::Draw,
+    fabric::{Fabric, Port},
+    model::Out,
+};
+
+impl Router {
+    /// Grants output channels, on the state at the beginning of the cycle. The grants take effect
+    /// in [`Router::take_channels`].
+    pub(super) fn allocate_channels(&mut self, net: &Fabric, draw: &Draw) {
+        self.channel_requests.clear();
+        if !std::mem::take(&mut self.grantable) {
+            return;
+        }
+        let mut requests = std::mem::take(&mut self.channel_requests);
+        let mut candidates = self.candidates;
+        for input in self.asking.iter() {
+            self.candidates(net, input, &mut candidates);
+            self.request(net, input, &candidates, &mut requests);
+        }
+        if !requests.is_empty() {
+            self.vc_allocator.allocate(&mut requests, draw);
+            // Whoever lost asks again in the next cycle.
+            self.grantable = true;
+        }
+        self.channel_requests = requests;
+    }
+
+    /// Asks for channels of the best candidate.
+    fn request(
+        &self,
+        net: &Fabric,
+        input: u32,
+        candidates: &Candidates,
+        requests: &mut Vec<Request>,
+    ) {
+        let Some(head) = self.head(input) else { return };
+        let needed = net.needed(head.packet.flits);
+        let since = head.since;
+        let (first, count) = match candidates.as_slice() {
+            [only] if only.ports == 1 => {
+                let Some(port) = net.port(self.device, only.port) else { return };
+                (self.number(only.port, 0), net.channels_of(only.lane, port))
+            }
+            several => {
+                let Some((port, link, lane)) = self.best(net, several, needed) else { return };
+                (self.number(port, 0), net.channels_of(lane, link))
+            }
+        };
+        for channel in count {
+            let number = first + channel;
+            let output = &self.outputs[number as usize];
+            if output.owner == NONE && output.credits >= needed {
+                requests.push(Request { input, output: number, since, channel: 0 });
+            }
+        }
+    }
+
+    /// The port and lane of several candidates that a packet asks for.
+    fn best<'n>(
+        &self,
+        net: &'n Fabric,
+        candidates: &[Candidate],
+        needed: u32,
+    ) -> Option<(u16, &'n Port, u8)> {
+        let ports = candidates.iter().flat_map(|candidate| {
+            let ports = candidate.port..candidate.port.saturating_add(candidate.ports);
+            ports.map(move |port| (candidate.priority, port, candidate.lane))
+        });
+        let rated = ports.filter_map(|(priority, port, lane)| {
+            let link = net.port(self.device, port)?;
+            let first = self.number(port, 0);
+            let free =
+                net.channels_of(lane, link).map(|channel| self.outputs[(first + channel) as usize]);
+            let free = free.filter(|output| output.owner == NONE && output.credits >= needed);
+            let (count, credits) =
+                free.fold((0, 0), |(count, sum), output| (count + 1, sum + output.credits));
+            (count > 0).then_some(((priority, credits), (port, link, lane)))
+        });
+        // Of equal ones the first.
+        let better = |best: ((u8, u32), _), next: ((u8, u32), _)| {
+            if next.0 > best.0 { next } else { best }
+        };
+        rated.reduce(better).map(|(_, choice)| choice)
+    }
+
+    /// The packets that were granted a channel hold it from now on, and compete for the switch when
+    /// the allocation is done.
+    pub(super) fn take_channels<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
+        let grants = std::mem::take(&mut self.channel_requests);
+        for grant in &grants {
+            if O::LISTENS {
+                self.queued(net, grant.input, false, now, out);
+            }
+            self.asking.set(grant.input, false);
+            self.outputs[grant.output as usize].owner = grant.input;
+            self.inputs[grant.input as usize].output = grant.output;
+            self.allocated.push_back((now + net.delays.vc_allocation, grant.input));
+        }
+        self.channel_requests = grants;
+        self.grantable &= !self.asking.is_empty();
+    }
+
+    /// Packets whose allocation is done compete for the switch.
+    pub(super) fn finish_allocations(&mut self, now: u64) {
+        while let Some(&(done, input)) = self.allocated.front()
+            && done <= now
+        {
+            self.allocated.pop_front();
+            self.inputs[input as usize].active = true;
+            self.refresh(input, now);
+        }
+    }
+}
