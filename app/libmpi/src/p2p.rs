@@ -399,8 +399,8 @@ fn prepare_send(data: &Data, peer: &Peer, mode: Mode, request: Out<Handle>) -> R
     request.set(mpi().requests.add(Rc::new(Request::persistent(starter))))
 }
 
-/// The functions that send: `NAME | LARGE NAME = function(mode)`, and where they give a request, its
-/// name behind the mode. The function carries the send out.
+/// The functions that send: `NAME | LARGE NAME = function(mode)`, and where they give a request,
+/// its name behind the mode. The function carries the send out.
 macro_rules! send_functions {
     ($($name:ident | $large:ident = $send:ident($mode:ident $(, $request:ident)?);)*) => {
         both_forms! {$(

@@ -53,9 +53,9 @@ fn incast_and_flows() {
     assert_eq!(to(star, &Pattern::Flows(vec![(0, 3), (5, 0)])), [3, 1, 2, 3, 4, 0]);
 }
 
-/// Uniform on 5 hosts: 4 destinations, a quarter each; with the sender 5, a fifth each. A hot
-/// spot with a share of 0.2: 0.2 + 0.8/4 = 0.4 for it and 0.2 for the rest; at the hot host itself, uniform. 20 000 draws of a share p
-/// deviate by 4 sqrt(p (1-p) / 20 000) < 0.014.
+/// Uniform on 5 hosts: 4 destinations, a quarter each; with the sender 5, a fifth each. A hot spot
+/// with a share of 0.2: 0.2 + 0.8/4 = 0.4 for it and 0.2 for the rest; at the hot host itself,
+/// uniform. 20 000 draws of a share p deviate by 4 sqrt(p (1-p) / 20 000) < 0.014.
 #[test]
 fn shares() {
     let topology = topology::parse("star:hosts=5").expect("a star");

@@ -36,7 +36,8 @@ pub struct Options {
     /// Number of ranks; at least 1.
     pub ranks: u32,
     /// Bytes of a message; of the whole vector for `allreduce-*` and `pipelined-ring`; of a block
-    /// for `bruck-alltoall`; the upper limit for `alltoallv`. `linear-barrier` sends single bytes whatever the size.
+    /// for `bruck-alltoall`; the upper limit for `alltoallv`. `linear-barrier` sends single bytes
+    /// whatever the size.
     pub size: u64,
     /// The rank at the root of a tree, of a gather or scatter, at the head of `pipelined-ring`, or
     /// to which `alltoallv` sends messages of the full size. Default 0.
@@ -56,8 +57,8 @@ pub struct Options {
     /// Extents of the grid of `halo*`. Default: empty, as near to a cube as the number of ranks
     /// allows.
     pub grid: Vec<u32>,
-    /// Seed of the random choices of `alltoallv`, `random-bisection`, `random-ring` and `random`. It
-    /// may be given to any pattern. Default 1.
+    /// Seed of the random choices of `alltoallv`, `random-bisection`, `random-ring` and `random`.
+    /// It may be given to any pattern. Default 1.
     pub seed: u64,
     /// Seed of a random permutation p: rank p(r) takes the part that rank r has in the pattern.
     /// Default: no permutation.

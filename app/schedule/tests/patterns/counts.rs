@@ -61,8 +61,8 @@ fn bruck_moves_blocks_by_the_bits_of_their_distance() {
     }
 }
 
-/// On a ring of 9 ranks each has two neighbours, and the ring is a single one; other steps and other
-/// seeds have other rings.
+/// On a ring of 9 ranks each has two neighbours, and the ring is a single one; other steps and
+/// other seeds have other rings.
 #[test]
 fn random_rings_differ_from_step_to_step() {
     let rings = |seed| {
