@@ -209,6 +209,10 @@ impl<W: Wires> Model for Switched<W> {
         Ok(Some(live::Hosts { of: self.host_of_ranks(ranks)?, names }))
     }
 
+    fn records_network(&self) -> bool {
+        true
+    }
+
     fn switches(&self) -> Option<&dyn Switches> {
         Some(self)
     }
