@@ -2,9 +2,11 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use common::{fabric, fabric_with_levels, simula};
 use infiniband::{Infiniband, Parameters, preset};
-use network::conformance;
+use network::{Traced, conformance};
 
 /// Without pauses, and with buffers that cover the longest round trip: what `uncontended` stands
 /// for.
@@ -26,4 +28,16 @@ fn any_order_of_devices() {
     let net = Infiniband::new(fabric_with_levels("H8_S6", 2, parameters), 0);
     let levels = (0..8).map(|host| host % 2).collect();
     conformance::shuffled(&net.with_levels(levels), 8);
+}
+
+/// A traced network keeps the contract.
+#[test]
+fn traced() {
+    let net = Infiniband::new(fabric("star:hosts=3", simula()), 0);
+    let signals = AtomicU64::new(0);
+    let count = |_: &_| {
+        signals.fetch_add(1, Ordering::Relaxed);
+    };
+    conformance::all(&Traced::new(net, count), 3);
+    assert!(signals.into_inner() > 10_000);
 }

@@ -18,6 +18,7 @@ mod nic;
 mod outlet;
 mod record;
 mod script;
+mod traced;
 
 pub use direct::Direct;
 pub use endpoint::{Delivery, Endpoint, Site, Worked};
@@ -27,6 +28,7 @@ pub use nic::{Nic, insert_by_time};
 pub use outlet::{Mail, Never, Nowhere, Outlet};
 pub use record::Record;
 pub use script::{Injection, Log, Played, Reaction, Script};
+pub use traced::{Lines, Sent, Traced};
 
 use kernel::Wire;
 use units::{DeviceId, HostId, MessageId, Time};
