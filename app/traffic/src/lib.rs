@@ -37,4 +37,4 @@ pub use run::{
 pub use statistics::{Estimate, Histogram, student};
 pub use steady_state::{Batch, Span};
 pub use tables::{loads, write_table};
-pub use watch::{Bin, Channel, Flow, Lane, MOST_ROWS, Watch, Watched};
+pub use watch::{Bin, Channel, Flow, Lane, Losses, MOST_ROWS, Watch, Watched};

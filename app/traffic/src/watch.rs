@@ -34,6 +34,15 @@ pub struct Bin {
     pub marked: u32,
 }
 
+/// The losses at a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Packets that it discarded, because they were damaged or led nowhere.
+    pub discarded: u64,
+    /// Packets that it sent again.
+    pub resent: u64,
+}
+
 /// A lane's intervals: only those in which something happens are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lane {
@@ -225,8 +234,7 @@ struct Rest {
     flows: BTreeMap<Flow, Vec<(Time, u16)>>,
     /// Messages by the number of links they crossed.
     hops: BTreeMap<u16, u64>,
-    lost: u64,
-    resent: u64,
+    losses: BTreeMap<u32, Losses>,
 }
 
 impl Watch {
@@ -254,8 +262,10 @@ impl Watch {
                 flow.push((at, index));
             }
             Record::Arrived { hops, .. } => *rest.hops.entry(hops).or_default() += 1,
-            Record::Lost { .. } => rest.lost += 1,
-            Record::Resent { packets, .. } => rest.resent += packets,
+            Record::Lost { .. } => rest.losses.entry(device).or_default().discarded += 1,
+            Record::Resent { packets, .. } => {
+                rest.losses.entry(device).or_default().resent += packets;
+            }
             Record::Detail(_) => {}
         }
     }
@@ -298,8 +308,7 @@ impl Watch {
             for (hops, count) in watch.rest.hops {
                 *all.hops.entry(hops).or_default() += count;
             }
-            all.lost += watch.rest.lost;
-            all.resent += watch.rest.resent;
+            all.losses.extend(watch.rest.losses);
             all.crowded |= watch.crowded;
         }
         // So that it does not depend on the number of workers, of which each has only a part.
@@ -334,10 +343,8 @@ pub struct Watched {
     pub flows: BTreeMap<Flow, Vec<(Time, u16)>>,
     /// Messages by the number of links they crossed.
     pub hops: BTreeMap<u16, u64>,
-    /// Packets that were discarded, because they were damaged or led nowhere.
-    pub lost: u64,
-    /// Packets that were sent again.
-    pub resent: u64,
+    /// Packets that were discarded or sent again, by device.
+    pub losses: BTreeMap<u32, Losses>,
 }
 
 #[cfg(test)]

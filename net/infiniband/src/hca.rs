@@ -181,7 +181,7 @@ impl Hca {
             }
             return;
         }
-        let (takes, answer) = self.judge(net, packet);
+        let (takes, answer) = self.receive(net, packet);
         if takes {
             let sink = &mut self.sinks[usize::from(packet.port)];
             sink.take(now, packet, |packet, piece, whole| {
@@ -196,9 +196,9 @@ impl Hca {
         }
     }
 
-    /// Decides whether a data packet goes to memory, and how it is answered. One that is damaged
-    /// does, because that shows only at its end.
-    fn judge(&mut self, net: &Fabric, packet: &Packet) -> (bool, Option<(Kind, Psn)>) {
+    /// Receives a data packet. Returns true if it goes to memory, and the answer to it. A damaged
+    /// packet goes there too, because only its end shows that it is damaged.
+    fn receive(&mut self, net: &Fabric, packet: &Packet) -> (bool, Option<(Kind, Psn)>) {
         let none = Psn::default();
         if net.is_damaged(packet) {
             return (true, None);
@@ -212,7 +212,7 @@ impl Hca {
             self.marked.insert(flow);
         }
         let (takes, mut answer) = match &mut self.receivers {
-            Some(receivers) => receivers.judge(packet),
+            Some(receivers) => receivers.receive(packet),
             None => (true, (packet.kind == Kind::Tail).then_some((Kind::Acknowledgement, none))),
         };
         if let Some((kind @ Kind::Acknowledgement, _)) = &mut answer

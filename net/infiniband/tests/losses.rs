@@ -34,12 +34,12 @@ fn network_with(spec: &str, parameters: Parameters) -> Infiniband {
 
 /// The losses and retransmissions of a run: (when, host, packets that are sent again).
 #[derive(Default)]
-struct Told {
+struct Recorded {
     lost: Vec<(u64, u32)>,
     resent: Vec<(u64, u32, u64)>,
 }
 
-impl Probe<(Time, DeviceId, Record)> for Told {
+impl Probe<(Time, DeviceId, Record)> for Recorded {
     const LISTENS: bool = true;
 
     fn record(&mut self, (at, device, record): (Time, DeviceId, Record)) {
@@ -55,7 +55,7 @@ impl Probe<(Time, DeviceId, Record)> for Told {
 struct Seen {
     delivered: Vec<u64>,
     left: Vec<u64>,
-    told: Told,
+    recorded: Recorded,
 }
 
 fn send(losses: Losses, messages: &[u64]) -> Seen {
@@ -66,13 +66,13 @@ fn send_over(network: &Infiniband, messages: &[u64]) -> Seen {
     let transfer = |&bytes| (Time::ZERO, Transfer::new(HostId(0), HostId(1), bytes));
     let script = Script::of(2, &messages.iter().map(transfer).collect::<Vec<_>>());
     let config = Config { workers: 1, transport: TransportKind::Shared };
-    let (played, told) = script.watch(network, config, Told::default).expect("it arrives");
+    let (played, recorded) = script.watch(network, config, Recorded::default).expect("it arrives");
     let delivered = played.logs[1].delivered.iter().map(|(at, _)| at.ps()).collect();
     let left = played.logs[0].left.iter().map(|(at, _)| at.ps()).collect();
     for interface in &played.interfaces {
         network::Network::at_rest(network, interface).expect("nothing is left");
     }
-    Seen { delivered, left, told: told.into_iter().next().expect("one worker") }
+    Seen { delivered, left, recorded: recorded.into_iter().next().expect("one worker") }
 }
 
 /// Without a loss a message is delivered as ever. It leaves its host when the acknowledgement is
@@ -83,7 +83,7 @@ fn nothing_is_lost() {
     // The second message is one flit of 24 bytes, behind the sink's last flit of the first.
     assert_eq!(seen.delivered, [101_000 + 34 * 33_600, 101_000 + 34 * 33_600 + 12_600]);
     assert_eq!(seen.left, [1_157_000 + 101_000, 1_088_000 + 101_000 + 101_000]);
-    assert!(seen.told.lost.is_empty() && seen.told.resent.is_empty());
+    assert!(seen.recorded.lost.is_empty() && seen.recorded.resent.is_empty());
 }
 
 /// The only packet is lost, which shows at its end: at 1157 ns. The timer runs from when it has
@@ -92,8 +92,8 @@ fn nothing_is_lost() {
 fn a_lost_packet_is_sent_again_after_the_time_out() {
     let seen = send(losing(&[(0, 0)]), &[FULL]);
     let again = 1_088_000 + 10_000_000;
-    assert_eq!(seen.told.lost, [(1_157_000, 1)]);
-    assert_eq!(seen.told.resent, [(again, 0, 1)]);
+    assert_eq!(seen.recorded.lost, [(1_157_000, 1)]);
+    assert_eq!(seen.recorded.resent, [(again, 0, 1)]);
     assert_eq!(seen.delivered, [again + 101_000 + 34 * 33_600]);
     assert_eq!(seen.left, [again + 1_157_000 + 101_000]);
 }
@@ -102,9 +102,9 @@ fn a_lost_packet_is_sent_again_after_the_time_out() {
 /// negative acknowledgement arrives at 2346, while the third leaves, from 2176 to 3264 ns. Then all
 /// three are sent again; those that came too early do not take the sink's time.
 #[test]
-fn a_gap_is_told_at_once() {
+fn a_gap_is_reported_at_once() {
     let seen = send(losing(&[(0, 0)]), &[3 * FULL]);
-    assert_eq!(seen.told.resent, [(2_346_000, 0, 3)]);
+    assert_eq!(seen.recorded.resent, [(2_346_000, 0, 3)]);
     let again = 3_264_000;
     assert_eq!(seen.delivered, [again + 101_000 + 3 * 34 * 33_600]);
     assert_eq!(seen.left, [again + 2 * 1_088_000 + 1_157_000 + 101_000]);
@@ -116,7 +116,7 @@ fn a_gap_is_told_at_once() {
 #[test]
 fn the_sender_goes_back_to_the_missing_packet() {
     let seen = send(losing(&[(0, 1)]), &[3 * FULL]);
-    assert_eq!(seen.told.resent, [(3_434_000, 0, 2)]);
+    assert_eq!(seen.recorded.resent, [(3_434_000, 0, 2)]);
     assert_eq!(seen.delivered, [3_434_000 + 101_000 + 2 * 34 * 33_600]);
 }
 
@@ -126,7 +126,7 @@ fn the_sender_goes_back_to_the_missing_packet() {
 fn acknowledged_packets_are_not_sent_again() {
     let seen = send(losing(&[(0, 1)]), &[FULL, FULL]);
     let again = 1_258_000 + 10_000_000;
-    assert_eq!(seen.told.resent, [(again, 0, 1)]);
+    assert_eq!(seen.recorded.resent, [(again, 0, 1)]);
     assert_eq!(seen.left, [1_258_000, again + 1_157_000 + 101_000]);
     assert_eq!(seen.delivered[1], again + 101_000 + 34 * 33_600);
 }
@@ -138,7 +138,7 @@ fn acknowledged_packets_are_not_sent_again() {
 fn a_lost_tail_ends_by_the_time_out() {
     let seen = send(losing(&[(0, 2)]), &[3 * FULL]);
     let again = 3_264_000 + 10_000_000;
-    assert_eq!(seen.told.resent, [(again, 0, 3)]);
+    assert_eq!(seen.recorded.resent, [(again, 0, 3)]);
     assert_eq!(seen.delivered, [again + 2 * 1_088_000 + 101_000 + 34 * 33_600]);
 }
 
@@ -150,7 +150,7 @@ fn every_256th_packet_is_acknowledged() {
     let parameters = Parameters { losses, sink: ps(32_000), ..simula() };
     let seen = send_over(&network_with("star:hosts=2", parameters), &[258 * FULL]);
     let again = 258 * 1_088_000 + 10_000_000;
-    assert_eq!(seen.told.resent, [(again, 0, 2)]);
+    assert_eq!(seen.recorded.resent, [(again, 0, 2)]);
     assert_eq!(seen.delivered, [again + 1_088_000 + 101_000 + 34 * 32_000]);
 }
 
@@ -160,18 +160,18 @@ fn every_256th_packet_is_acknowledged() {
 fn a_lost_acknowledgement_ends_by_the_time_out() {
     let seen = send(losing(&[(1, 0)]), &[FULL]);
     let again = 1_088_000 + 10_000_000;
-    assert_eq!(seen.told.resent, [(again, 0, 1)]);
+    assert_eq!(seen.recorded.resent, [(again, 0, 1)]);
     assert_eq!(seen.delivered, [101_000 + 34 * 33_600]);
     assert_eq!(seen.left, [again + 1_157_000 + 101_000]);
 }
 
-/// The receiver tells once that a packet is missing. When that is lost again, the time-out decides:
+/// The receiver reports once that a packet is missing. When that is lost again, the time-out decides:
 /// the timer runs since the last packet has left for the second time, at 2 * 3264 ns.
 #[test]
 fn a_packet_that_is_lost_twice_waits_for_the_time_out() {
     let seen = send(losing(&[(0, 0), (0, 3)]), &[3 * FULL]);
     let again = 2 * 3_264_000 + 10_000_000;
-    assert_eq!(seen.told.resent, [(2_346_000, 0, 3), (again, 0, 3)]);
+    assert_eq!(seen.recorded.resent, [(2_346_000, 0, 3), (again, 0, 3)]);
     assert_eq!(seen.delivered, [again + 101_000 + 3 * 34 * 33_600]);
 }
 
@@ -183,7 +183,7 @@ fn a_packet_that_is_lost_twice_waits_for_the_time_out() {
 fn a_late_acknowledgement_is_progress() {
     let early = Losses { ack_timeout: ps(169_999), ..losing(&[]) };
     let seen = send(early, &[FULL, FULL]);
-    assert_eq!(seen.told.resent, [(1_257_999, 0, 2)]);
+    assert_eq!(seen.recorded.resent, [(1_257_999, 0, 2)]);
     assert_eq!(seen.left, [1_258_000, 2_346_000]);
     assert_eq!(seen.delivered, [101_000 + 34 * 33_600, 101_000 + 68 * 33_600]);
 }
@@ -276,10 +276,11 @@ fn bit_errors_count_per_link() {
         };
         let script = Script::of(hosts, &(0..MESSAGES).map(transfer).collect::<Vec<_>>());
         let config = Config { workers: 1, transport: TransportKind::Shared };
-        let (_, told) = script.watch(&network, config, Told::default).expect("it arrives");
+        let (_, recorded) = script.watch(&network, config, Recorded::default).expect("it arrives");
         let last = hosts - 1;
-        let lost = told[0].lost.iter().filter(|(_, host)| *host == last).count() as f64;
-        let sent = MESSAGES as f64 + told[0].resent.iter().map(|again| again.2 as f64).sum::<f64>();
+        let lost = recorded[0].lost.iter().filter(|(_, host)| *host == last).count() as f64;
+        let sent =
+            MESSAGES as f64 + recorded[0].resent.iter().map(|again| again.2 as f64).sum::<f64>();
         let damage = 1.0 - (1.0 - 1e-6_f64).powi(34 * 512 * links);
         let deviation = (sent * damage * (1.0 - damage)).sqrt();
         assert!((lost - sent * damage).abs() < 3.0 * deviation, "{links}: {lost} of {sent}");

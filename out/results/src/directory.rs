@@ -41,13 +41,15 @@ pub enum Artifact {
     Flows,
     /// Messages by the number of links they crossed.
     Hops,
+    /// Packets that were discarded or sent again.
+    Losses,
     /// The topology with the utilisation of its links.
     Links,
 }
 
 impl Artifact {
     /// All that exist.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Manifest,
         Self::Summary,
         Self::Performance,
@@ -62,6 +64,7 @@ impl Artifact {
         Self::Lanes,
         Self::Flows,
         Self::Hops,
+        Self::Losses,
         Self::Links,
     ];
 
@@ -82,6 +85,7 @@ impl Artifact {
             Self::Lanes => "lanes.csv",
             Self::Flows => "flows.csv",
             Self::Hops => "hops.csv",
+            Self::Losses => "losses.csv",
             Self::Links => "links.svg",
         }
     }

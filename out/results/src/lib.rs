@@ -49,10 +49,10 @@ pub use performance::Performance;
 pub use progress::{Progress, Snapshot, Work, end_status, show_status};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
 pub use table::{
-    Call, CallRow, Cell, Column, ComputationRow, Fixed, FlowRow, HopRow, Kind, LaneRow, MessageRow,
-    PointRow, RankRow, ReadError, Reader, Row, TABLES, Table, Text, Writer, write_calls,
-    write_computation, write_messages, write_ranks,
+    Call, CallRow, Cell, Column, ComputationRow, Fixed, FlowRow, HopRow, Kind, LaneRow, LossRow,
+    MessageRow, PointRow, RankRow, ReadError, Reader, Row, TABLES, Table, Text, Writer,
+    write_calls, write_computation, write_messages, write_ranks,
 };
 pub use temporary::{Held, Temporary, hold};
 pub use terminal::{describe_deadlock, write_terminal};
-pub use traffic_tables::{write_flows, write_hops, write_lanes, write_points};
+pub use traffic_tables::{write_flows, write_hops, write_lanes, write_losses, write_points};

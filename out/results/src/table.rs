@@ -20,8 +20,8 @@ use crate::Artifact;
 pub use cell::{Cell, Fixed, Kind, Text};
 pub use read::{ReadError, Reader};
 pub use rows::{
-    Call, CallRow, ComputationRow, FlowRow, HopRow, LaneRow, MessageRow, PointRow, RankRow, TABLES,
-    write_calls, write_computation, write_messages, write_ranks,
+    Call, CallRow, ComputationRow, FlowRow, HopRow, LaneRow, LossRow, MessageRow, PointRow,
+    RankRow, TABLES, write_calls, write_computation, write_messages, write_ranks,
 };
 pub use write::Writer;
 

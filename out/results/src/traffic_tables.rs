@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use traffic::{MOST_ROWS, Point, Watched};
+use traffic::{Losses, MOST_ROWS, Point, Watched};
 use units::Time;
 
-use crate::table::{Fixed, FlowRow, HopRow, LaneRow, PointRow, Text, Writer};
+use crate::table::{Fixed, FlowRow, HopRow, LaneRow, LossRow, PointRow, Text, Writer};
 
 /// Writes `points.csv`.
 pub fn write_points(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
@@ -96,4 +96,21 @@ pub fn write_flows(
 pub fn write_hops(out: &mut impl Write, watched: &Watched) -> io::Result<()> {
     let rows = watched.hops.iter();
     Writer::all(out, rows.map(|(&links, &messages)| HopRow { links: links.into(), messages }))
+}
+
+/// Writes `losses.csv`. `name` gives the name of a device.
+pub fn write_losses(
+    out: &mut impl Write,
+    watched: &Watched,
+    name: impl Fn(u32) -> Text,
+) -> io::Result<()> {
+    let rows = watched.losses.iter();
+    Writer::all(
+        out,
+        rows.map(|(&device, &Losses { discarded, resent })| LossRow {
+            device: name(device),
+            discarded,
+            resent,
+        }),
+    )
 }

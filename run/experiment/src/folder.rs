@@ -41,10 +41,11 @@ pub struct Output {
 }
 
 /// The tables and drawings of a network with switches, by their names in `output.tables`.
-const NETWORK: [(&str, Artifact); 4] = [
+const NETWORK: [(&str, Artifact); 5] = [
     ("lanes", Artifact::Lanes),
     ("flows", Artifact::Flows),
     ("hops", Artifact::Hops),
+    ("losses", Artifact::Losses),
     ("links", Artifact::Links),
 ];
 

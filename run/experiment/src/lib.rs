@@ -24,7 +24,7 @@ pub use host::Meter;
 pub use job::{Ending, Failure, Job, Observer, Observers, Records, Report, Runs};
 pub use live::{Launch, MakeRunner, Printing, Runner};
 pub use models::{
-    Calls, Carried, FlitTimes, Loaded, Machine, Model, Run, Seen, Signals, Simulated, Stock,
+    Calls, Carried, Loaded, Machine, Model, NetworkFacts, Run, Seen, Signals, Simulated, Stock,
     Switches, topologies::Described,
 };
 pub use plan::Plan;

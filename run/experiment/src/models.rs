@@ -28,7 +28,7 @@ use crate::{
 pub use flow::Carried;
 pub use stock::Stock;
 pub use switched::{Loaded, Switches};
-pub use tables::{FlitTimes, Seen};
+pub use tables::{NetworkFacts, Seen};
 
 /// A network that programs run over, made once and used by any number of jobs at a time.
 ///

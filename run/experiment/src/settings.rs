@@ -7,6 +7,7 @@ pub mod document;
 pub mod keys;
 pub(crate) mod launch;
 pub(crate) mod manifest;
+pub(crate) mod probability;
 mod reader;
 pub mod scope;
 pub(crate) mod toml_file;

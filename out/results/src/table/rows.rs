@@ -176,6 +176,14 @@ tables! {
         links: u32, "links", "", "Links that a message crosses.";
         messages: u64, "messages", "", "Messages that crossed so many.";
     }
+
+    /// A row of `losses.csv`.
+    LossRow = Losses, "A row per host or switch that discarded packets or sent some again." {
+        device: Text, "device", "", "Name of the host or switch.";
+        discarded: u64, "discarded", "",
+            "Packets that it discarded: at a host, they were damaged; at a switch, they led nowhere.";
+        resent: u64, "resent", "", "Packets that it sent again.";
+    }
 }
 
 impl RankRow {

@@ -90,6 +90,9 @@ pub trait Loaded: Debug + Send + Sync {
     /// If the settings do not fit the network.
     fn observe(&self, settings: &Settings, interval: Time)
     -> Result<(Point, Seen), traffic::Error>;
+
+    /// Says why there is no measurement, with the names of hosts.
+    fn explained(&self, error: &traffic::Error) -> String;
 }
 
 /// The network of a model and its topology.
@@ -122,6 +125,25 @@ impl<N: Links + Clone + Debug + Send + 'static> Loaded for Under<N> {
         let watched = Watch::merge(observed.probes);
         Ok((observed.point, Seen { watched, network, imported, end: observed.span.1 }))
     }
+
+    fn explained(&self, error: &traffic::Error) -> String {
+        let text = match error {
+            traffic::Error::Kernel(error) => given_up(&self.imported.topology, error),
+            _ => None,
+        };
+        text.unwrap_or_else(|| format!("error: {error}"))
+    }
+}
+
+/// Explains that a host has given up sending to another one; `None` for other errors.
+fn given_up(topology: &Topology, error: &kernel::Error) -> Option<String> {
+    let kernel::Error::Unreachable { at, sender, receiver } = *error else { return None };
+    let [sender, receiver] = [sender, receiver].map(|host| topology.graph.name(host));
+    Some(format!(
+        "error: at {at}, {sender} gave up sending to {receiver}: at each attempt a packet or its \
+         acknowledgement was lost\n  help: allow more attempts (network.retry-count) or fewer \
+         losses (network.loss, network.bit-error-rate)"
+    ))
 }
 
 impl<W: Wires> Switched<W> {
@@ -129,6 +151,15 @@ impl<W: Wires> Switched<W> {
     /// ([`places_on`]).
     pub(super) const fn new(imported: Arc<Imported>, places: Places, wires: W) -> Self {
         Self { imported, places, wires }
+    }
+
+    /// Names the hosts in a failure.
+    fn named(&self, failure: Failure) -> Failure {
+        let text = match &failure {
+            Failure::Simulation(host::Error::Kernel(error)) => given_up(self.topology(), error),
+            _ => None,
+        };
+        text.map_or(failure, Failure::Input)
     }
 
     /// The network, and the host of each of `ranks` ranks.
@@ -175,7 +206,7 @@ impl<W: Wires> Model for Switched<W> {
         let (network, hosts) = (&network, hosts.as_slice());
         let signals =
             |source, destination, bytes| crossings((network, hosts), (source, destination), bytes);
-        run.watched(&signals, |settings| {
+        let watched = run.watched(&signals, |settings| {
             let start = Instant::now();
             let Some(interval) = run.interval else {
                 let (outcome, recorded) = if run.records() {
@@ -201,7 +232,8 @@ impl<W: Wires> Model for Switched<W> {
             let seen = Seen { watched, network, imported, end };
             let simulated = Simulated::new(outcome, recorded, start.elapsed());
             Ok(Simulated { network: Some(seen), ..simulated })
-        })
+        });
+        watched.map_err(|failure| self.named(failure))
     }
 
     fn hosts(&self, ranks: u32) -> Result<Option<live::Hosts>, String> {

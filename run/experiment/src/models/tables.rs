@@ -12,10 +12,6 @@ use units::{DeviceId, Time};
 
 use crate::settings::{configuration::Configuration, diagnostic::Diagnostic, keys::Setting};
 
-/// All that can be written.
-pub(crate) const ALL: [Artifact; 4] =
-    [Artifact::Lanes, Artifact::Flows, Artifact::Hops, Artifact::Links];
-
 /// The width of the intervals, by its key.
 pub(crate) fn interval(
     configuration: &Configuration,
@@ -27,15 +23,22 @@ pub(crate) fn interval(
     }
 }
 
-/// The times of flits on the links of a network, whichever model it is.
-pub trait FlitTimes: Debug + Send + Sync {
+/// What tables need to know of a network, whichever model it is.
+pub trait NetworkFacts: Debug + Send + Sync {
     /// The time of one flit on the link behind an output port; `None` if there is no link.
     fn flit_time(&self, device: DeviceId, port: u16) -> Option<Time>;
+
+    /// Returns true if packets get lost and are sent again.
+    fn is_lossy(&self) -> bool;
 }
 
-impl<N: Links + Debug + Send> FlitTimes for N {
+impl<N: Links + Debug + Send> NetworkFacts for N {
     fn flit_time(&self, device: DeviceId, port: u16) -> Option<Time> {
         Links::flit_time(self, device, port)
+    }
+
+    fn is_lossy(&self) -> bool {
+        self.waits_for_answers()
     }
 }
 
@@ -45,7 +48,7 @@ pub struct Seen {
     /// The records.
     pub watched: Watched,
     /// The network.
-    pub network: Box<dyn FlitTimes>,
+    pub network: Box<dyn NetworkFacts>,
     /// Its topology.
     pub imported: Arc<Imported>,
     /// The end of the run, until which utilisation counts.
@@ -53,7 +56,14 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Writes some of [`ALL`].
+    /// Writes all that there is.
+    pub(crate) fn write_all(&self, directory: &mut RunDirectory) -> Result<(), results::Error> {
+        let always = [Artifact::Lanes, Artifact::Flows, Artifact::Hops, Artifact::Links];
+        self.write(directory, &always)?;
+        if self.network.is_lossy() { self.write(directory, &[Artifact::Losses]) } else { Ok(()) }
+    }
+
+    /// Writes some tables and drawings.
     pub(crate) fn write(
         &self,
         directory: &mut RunDirectory,
@@ -72,6 +82,9 @@ impl Seen {
                     [source, destination].map(|device| graph.name(device).to_owned().into())
                 }),
                 Artifact::Hops => results::write_hops(out, watched),
+                Artifact::Losses => results::write_losses(out, watched, |device| {
+                    graph.name(device).to_owned().into()
+                }),
                 _ => {
                     let used = watched.link_utilisation(flit_time, graph, *end);
                     out.write_all(draw::heat_map(&imported.topology, &used).as_bytes())

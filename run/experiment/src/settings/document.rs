@@ -77,6 +77,7 @@ fn kind_schema(kind: Kind) -> Json {
             json!({ "type": "integer", "minimum": least, "maximum": most })
         }
         Kind::Factor => json!({ "type": "number", "minimum": 0, "maximum": 1_000_000 }),
+        Kind::Probability => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
         Kind::Grid => pattern("0*[1-9][0-9]*(\\s*x\\s*0*[1-9][0-9]*)*"),
         Kind::Switch => json!({ "type": "boolean" }),
         Kind::Word(words) => json!({ "enum": names(words) }),
@@ -184,6 +185,7 @@ fn type_name(kind: Kind) -> &'static str {
         Kind::Bytes => "size",
         Kind::Count(..) => "count",
         Kind::Factor => "number",
+        Kind::Probability => "probability",
         Kind::Grid => "grid",
         Kind::Switch => "switch",
         Kind::Word(_) => "word",

@@ -11,7 +11,7 @@ use std::{
 
 use units::{Bytes, Time, TimePerByte};
 
-use super::launch::placed;
+use super::{launch::placed, probability::Probability};
 
 /// The type of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub enum Kind {
     Count(u64, u64),
     /// A number that is not negative, with up to six decimals.
     Factor,
+    /// A number from 0 to 1, with up to 18 decimals.
+    Probability,
     /// Extents of a grid.
     Grid,
     /// Yes or no.
@@ -101,6 +103,8 @@ pub enum Value {
     Count(u64),
     /// A number, in millionths.
     Factor(u64),
+    /// A probability.
+    Probability(Probability),
     /// Extents of a grid.
     Grid(Vec<u32>),
     /// Yes or no.
@@ -127,6 +131,7 @@ pub mod types {
     pub type Bytes = u::Bytes;
     pub type Count = u64;
     pub type Factor = f64;
+    pub type Probability = super::Probability;
     pub type Grid = Vec<u32>;
     pub type Switch = bool;
     pub type Word = &'static str;
@@ -162,6 +167,7 @@ typed! {
     Bytes: Bytes = value => value;
     Count: u64 = value => value;
     Factor: f64 = millionths => millionths as f64 / 1e6;
+    Probability: Probability = value => value;
     Grid: Vec<u32> = value => value;
     Switch: bool = value => value;
     Word: &'static str = value => value;
@@ -218,6 +224,9 @@ impl Kind {
             Self::Bytes => quantity(text).map(Value::Bytes),
             Self::Count(least, most) => count(text, least, most),
             Self::Factor => factor(text).ok_or_else(|| self.mismatch(text)),
+            Self::Probability => {
+                Probability::parse(text).map(Value::Probability).ok_or_else(|| self.mismatch(text))
+            }
             Self::Grid => text
                 .split('x')
                 .map(|extent| extent.trim().parse().ok().filter(|&extent: &u32| extent > 0))
@@ -251,12 +260,18 @@ impl Kind {
             // A number where a quantity is meant lacks its unit, and the unit's reader says so.
             (Self::Count(..), Raw::Integer(number))
             | (
-                Self::Factor | Self::Time | Self::TimeUnit | Self::TimePerByte | Self::Bytes,
+                Self::Factor
+                | Self::Probability
+                | Self::Time
+                | Self::TimeUnit
+                | Self::TimePerByte
+                | Self::Bytes,
                 Raw::Integer(number) | Raw::Float(number),
             ) => self.parse(number, base),
-            (Self::Count(..) | Self::Factor | Self::Switch | Self::Words(_), _) => {
-                Err(self.mismatch(&raw.describe()))
-            }
+            (
+                Self::Count(..) | Self::Factor | Self::Probability | Self::Switch | Self::Words(_),
+                _,
+            ) => Err(self.mismatch(&raw.describe())),
             (_, Raw::Text(text)) if text.is_empty() => Err(self.mismatch("an empty text")),
             (_, Raw::Text(text)) => self.parse(text, base),
             _ => Err(self.mismatch(&raw.describe())),
@@ -288,6 +303,9 @@ impl Kind {
             Self::Count(least, most) => format!("a whole number from {least} to {most}"),
             Self::Factor => {
                 "a number such as 0.5, from 0 to 1000000, with at most six decimals".into()
+            }
+            Self::Probability => {
+                "a probability from 0 to 1 such as 0.001 or 1e-12, with at most 18 decimals".into()
             }
             Self::Grid => "extents of a grid, such as \"8x4x4\"".into(),
             Self::Switch => "true or false".into(),
@@ -490,6 +508,7 @@ impl Value {
             Self::Bytes(bytes) => bytes.to_string().into(),
             Self::Count(number) => (*number).into(),
             Self::Factor(millionths) => (*millionths as f64 / 1e6).into(),
+            Self::Probability(value) => value.get().into(),
             Self::Grid(extents) => {
                 let texts: Vec<_> = extents.iter().map(ToString::to_string).collect();
                 texts.join("x").into()

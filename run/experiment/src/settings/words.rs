@@ -126,6 +126,7 @@ pub(super) const TABLE_NAMES: Words = &[
     ),
     ("flows", "`flows.csv`: congestion notifications of such a network"),
     ("hops", "`hops.csv`: messages by the links that they crossed there"),
+    ("losses", "`losses.csv`: packets that were discarded or sent again there"),
     ("links", "`links.svg`: its topology with the utilisation of its links"),
 ];
 pub(super) const TIMELINE: Words = &[

@@ -103,7 +103,7 @@ impl TrafficPlan {
 
     /// Measures, and writes what is asked for.
     pub fn run(&self) -> Result<Measured, Failure> {
-        let wrong = |error: traffic::Error| Failure::Input(format!("error: {error}"));
+        let wrong = |error: traffic::Error| Failure::Input(self.network.explained(&error));
         let Some(output) = &self.output else { return self.measure().map_err(wrong) };
         let start = Instant::now();
         let mut directory = RunDirectory::create(&output.directory, output.force)?;
@@ -148,8 +148,8 @@ impl TrafficPlan {
         let (point, seen) = self
             .network
             .observe(&settings, self.interval)
-            .map_err(|error| Failure::Input(format!("error: {error}")))?;
-        seen.write(directory, &tables::ALL)?;
+            .map_err(|error| Failure::Input(self.network.explained(&error)))?;
+        seen.write_all(directory)?;
         Ok(Measured { points: vec![point], saturation: None })
     }
 }

@@ -1,8 +1,8 @@
 //! The parameters of InfiniBand, from a preset and what the table `[network]` says besides.
 
 use ::infiniband::{
-    Choice, Control, Delay, Fabric, Hiccups, Invalid, Parameters, Scope, Share, Spread, Tables,
-    Victims, preset,
+    Choice, Control, Delay, Fabric, Hiccups, Invalid, Losses, Parameters, Scope, Share, Spread,
+    Tables, Victims, preset,
 };
 use ::topology::Fault;
 use units::Time;
@@ -12,6 +12,7 @@ use crate::settings::{
     configuration::Configuration,
     diagnostic::Diagnostic,
     keys::{self, Id, Setting},
+    probability::Probability,
 };
 
 type Mistakes = Vec<Diagnostic>;
@@ -40,9 +41,12 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Parameters, Mista
         set.acknowledge = configuration.switch(keys::network::ACKNOWLEDGE);
     }
     let mut mistakes = Vec::new();
+    set.losses = losses(configuration).map_err(|found| mistakes.extend(found)).unwrap_or_default();
     let pauses = pauses(configuration, set.hiccups);
     set.hiccups = pauses.map_err(|found| mistakes.extend(found)).unwrap_or(set.hiccups);
-    set.choice = choice(configuration).map_err(|found| mistakes.push(found)).unwrap_or(set.choice);
+    let is_lossy = set.losses.is_some();
+    set.choice =
+        choice(configuration, is_lossy).map_err(|found| mistakes.push(found)).unwrap_or(set.choice);
     match arbiter(configuration, set.arbiter.take()) {
         Ok(tables) => set.arbiter = tables,
         Err(found) => mistakes.extend(found),
@@ -163,8 +167,41 @@ fn pauses(configuration: &Configuration, preset: Hiccups) -> Result<Hiccups, Mis
     if mistakes.is_empty() { Ok(Hiccups::NONE) } else { Err(mistakes) }
 }
 
+/// Losses, if packets get lost. Without a probability of them, what else is said of them is a
+/// mistake.
+fn losses(configuration: &Configuration) -> Result<Option<Losses>, Mistakes> {
+    use keys::network::{ACK_TIMEOUT, ACKNOWLEDGE, BIT_ERROR_RATE, LOSS, RETRY_COUNT};
+    let probability =
+        |key: Setting<Probability>| configuration.value(key).map_or(0.0, Probability::get);
+    let (packet, bit) = (probability(LOSS), probability(BIT_ERROR_RATE));
+    if packet == 0.0 && bit == 0.0 {
+        if configuration.is_said(LOSS) || configuration.is_said(BIT_ERROR_RATE) {
+            return Ok(None);
+        }
+        let useless = [ACK_TIMEOUT.id(), RETRY_COUNT.id()].into_iter();
+        let mistake = |id: Id| {
+            let message = format!("`{}` does nothing where no packet gets lost", id.key().name);
+            configuration.mistake(id, message).help(format!("set {} too", LOSS.name()))
+        };
+        let said = useless.filter(|id| configuration.is_said_of_run(*id));
+        let mistakes: Vec<_> = said.map(mistake).collect();
+        return if mistakes.is_empty() { Ok(None) } else { Err(mistakes) };
+    }
+    if configuration.is_said(ACKNOWLEDGE) && !configuration.switch(ACKNOWLEDGE) {
+        let message = "where packets get lost, messages are acknowledged";
+        return Err(vec![configuration.mistake(ACKNOWLEDGE, message)]);
+    }
+    Ok(Some(Losses {
+        packet,
+        bit,
+        ack_timeout: configuration.value(ACK_TIMEOUT).unwrap_or(Losses::NONE.ack_timeout),
+        retry_count: configuration.value(RETRY_COUNT).map_or(7, |count| count as u8),
+        ..Losses::NONE
+    }))
+}
+
 /// A program's messages between two hosts must not overtake each other (MPI 4.1, section 3.5).
-fn choice(configuration: &Configuration) -> Result<Choice, Diagnostic> {
+fn choice(configuration: &Configuration, is_lossy: bool) -> Result<Choice, Diagnostic> {
     let traffic = configuration.is_traffic();
     match configuration.word(keys::network::CHOICE) {
         "pair" => Ok(Choice::Pair),
@@ -173,7 +210,8 @@ fn choice(configuration: &Configuration) -> Result<Choice, Diagnostic> {
             let help = "`message` is for synthetic traffic".to_owned();
             Err(configuration.mistake(keys::network::CHOICE, message).help(help))
         }
-        _ if traffic => Ok(Choice::Message),
+        "message" if traffic => Ok(Choice::Message),
+        _ if traffic && !is_lossy => Ok(Choice::Message),
         _ => Ok(Choice::Pair),
     }
 }

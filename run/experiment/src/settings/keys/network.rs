@@ -70,6 +70,16 @@ table! {
         "How long pauses are.";
     ACKNOWLEDGE: Switch = "network.acknowledge", Unset("as in the preset"), None, scope::PACKETS,
         "Whether messages are acknowledged.";
+    LOSS: Probability = "network.loss", Value("0"), None, scope::PACKETS,
+        "Probability that a packet is damaged on its way, whatever its size and route; it is sent \
+         again.";
+    BIT_ERROR_RATE: Probability = "network.bit-error-rate", Value("0"), None, scope::PACKETS,
+        "Probability that a bit is damaged on a link, besides `loss`.";
+    ACK_TIMEOUT: Time = "network.ack-timeout", Value("67108864 ns"), None, scope::PACKETS,
+        "Time for which a host waits for an acknowledgement before it sends again, where packets \
+         get lost; the standard has 4.096 us times a power of 2, here 2^14.";
+    RETRY_COUNT: Count(0, 7) = "network.retry-count", Value("7"), None, scope::PACKETS,
+        "The number of times that a host sends again without progress before it gives up.";
     LEVEL: Count(0, 14) = "network.level", Value("0"), None, scope::PACKETS,
         "Service level of the program's messages.";
     LEVELS: Name = "network.levels", Unset("all are of `level`"), None, scope::PACKETS,
