@@ -28,7 +28,7 @@ help:
 	@echo "make demo         run it on six examples"
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
-	@echo "make miri         undefined behaviour in what ranks share (make validate does it too)"
+	@echo "make miri         undefined behaviour in shared memory and MPI's objects (validate, too)"
 	@echo "make corpus       compare the results of 480 runs of every kind with those recorded"
 	@echo "make lint         formatting, clippy, documentation, licences"
 	@echo "make bench        speed, and instruction counts against those recorded; LONG=--long" \
@@ -112,13 +112,14 @@ validate: setup
 	validation/random/run.py $(HEDDLE)
 	@$(MAKE) --no-print-directory miri
 
-# Memory that ranks share is never freed, and some tests open files.
+# Memory that ranks share is never freed, and some tests open files. What the objects of MPI
+# calculate with instructions of the x87 or with the compiler's library is left out.
 miri: setup
 	@if ! command -v rustup >/dev/null; then \
 		echo "miri not run: it needs rustup to install $(MIRI) (https://rustup.rs)"; exit 0; fi; \
 	rustup toolchain install $(MIRI) --component miri --component rust-src --profile minimal && \
 	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" CARGO_TARGET_DIR=$(TARGET)/miri \
-		cargo +$(MIRI) miri test --locked -p heddle-rank-ipc --lib
+		cargo +$(MIRI) miri test --locked -p heddle-rank-ipc -p heddle-objects --lib
 
 # Whether a change left the results of runs of every kind as they were.
 corpus: build

@@ -13,7 +13,7 @@ use crate::collective::{self, Contribution};
 use crate::comm::{self, Comm};
 use crate::environment::Identity;
 use crate::error::{Error, Result};
-use crate::group::Group;
+use crate::group::{Group, told};
 use crate::memory::Buffer;
 use crate::{check, mpi, p2p, request, simulator, threads, zero_copy};
 
@@ -60,7 +60,7 @@ fn agreed<T>(
     let ticket = simulator::tell(port, false, || {
         let ticket = collective::post(comm, &create, nothing(), nothing(), contribution)?;
         threads::finish(port, &[ticket]);
-        Ok(ticket)
+        Result::Ok(ticket)
     })?;
     collective::finish(comm, ticket, read)
 }
@@ -298,8 +298,8 @@ pub fn register(comm: &Comm) {
     port.say(&Command::Communicator {
         context: comm.context,
         me: comm.rank,
-        local: comm.local.members(),
-        remote: comm.remote.as_ref().map_or_else(|| Members::new(&[]), Group::members),
+        local: told(&comm.local),
+        remote: comm.remote.as_ref().map_or_else(|| Members::new(&[]), told),
         neighbours: comm.neighbours().map(|(from, to)| (places(from), places(to))),
     });
 }

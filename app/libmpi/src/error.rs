@@ -57,6 +57,12 @@ impl Error {
     }
 }
 
+impl From<objects::Error> for Error {
+    fn from(error: objects::Error) -> Self {
+        Self::new(error.code, error.text)
+    }
+}
+
 /// The object whose error handler hears of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {

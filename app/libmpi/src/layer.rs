@@ -20,24 +20,10 @@ use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+pub use objects::attributes::{Form, Kind};
+
 use crate::abi::{Handle, Status};
 use crate::state::suspended;
-
-/// The kind of object that a callback is about, as the functions of a [`Layer`] are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub enum Kind {
-    /// A communicator.
-    Comm = 0,
-    /// A datatype.
-    Datatype = 1,
-    /// A window.
-    Win = 2,
-    /// A file.
-    File = 3,
-    /// A session.
-    Session = 4,
-}
 
 /// A program's function, of whatever type.
 pub type Function = *const c_void;
@@ -118,31 +104,18 @@ pub struct Layer {
     pub attributes: c_int,
 }
 
-/// The form in which a language sees an attribute's value (MPI 4.1, section 19.3.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub enum Form {
-    /// C: a pointer.
-    Pointer = 0,
-    /// Fortran: an integer as wide as an address.
-    Address = 1,
-    /// The calls of MPI-1 in Fortran: an integer.
-    Integer = 2,
+/// The form of attributes in the calls of a layer.
+fn form(layer: Option<&Layer>) -> Form {
+    match layer.map_or(0, |layer| layer.attributes) {
+        1 => Form::Address,
+        2 => Form::Integer,
+        _ => Form::Pointer,
+    }
 }
 
-impl Form {
-    fn of(layer: Option<&Layer>) -> Self {
-        match layer.map_or(0, |layer| layer.attributes) {
-            1 => Self::Address,
-            2 => Self::Integer,
-            _ => Self::Pointer,
-        }
-    }
-
-    /// The form of the call that this thread is within.
-    pub fn current() -> Self {
-        Self::of(current())
-    }
+/// The form of attributes in the call that this thread is within.
+pub fn current_form() -> Form {
+    form(current())
 }
 
 /// The layer that the program was linked with. It is the same for all ranks of a process.
@@ -222,7 +195,7 @@ impl Callback {
 
     /// The form in which its language sees an attribute's value.
     pub fn form(&self) -> Form {
-        Form::of(self.layer)
+        form(self.layer)
     }
 
     /// Calls an `MPI_User_function`, or, if `large`, an `MPI_User_function_c`.

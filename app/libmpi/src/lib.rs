@@ -15,7 +15,6 @@
 // checked where it comes in.
 #![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 
-pub mod abi;
 pub mod argument;
 pub mod attributes;
 pub mod call;
@@ -45,7 +44,6 @@ pub mod simulator;
 pub mod singleton;
 pub mod state;
 pub mod status;
-pub mod table;
 mod thread_states;
 pub mod threads;
 pub mod tools;
@@ -54,4 +52,5 @@ pub mod window;
 mod zero_copy;
 
 pub use error::{Error, Result};
+pub use objects::{abi, table};
 pub use state::mpi;

@@ -9,7 +9,7 @@ use rank_ipc::{ANY, Client, Command, Completion, Offset, Poll, Shape};
 use crate::abi::{self, Handle, Status};
 use crate::argument::{Number, Out};
 use crate::comm::Comm;
-use crate::datatype::Datatype;
+use crate::datatype::{Datatype, check_buffer};
 use crate::environment::TAG_UB;
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
@@ -20,7 +20,6 @@ use crate::{both_forms, check, control, mpi, threads, zero_copy};
 mod kinds;
 mod probe;
 
-pub use kinds::of as kind_of;
 use probe::Met;
 pub use probe::{Message, Probed};
 
@@ -56,7 +55,7 @@ impl Data {
         check!(count >= 0, ERR_COUNT, "a count is negative: {count}");
         let datatype = mpi().committed(datatype)?;
         let address: *mut u8 = address.cast_mut().cast();
-        datatype.check_buffer(address, count as u64)?;
+        check_buffer(&datatype, address, count as u64)?;
         Ok(Self { address, count: count as u64, datatype })
     }
 

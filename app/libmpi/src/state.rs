@@ -20,7 +20,7 @@ use crate::datatype::Types;
 use crate::environment::Environment;
 use crate::errhandler::Errhandlers;
 use crate::file::Files;
-use crate::group::Group;
+use crate::group::Groups;
 use crate::info::Infos;
 use crate::memory::Memory;
 use crate::op::Operations;
@@ -51,7 +51,7 @@ pub struct Mpi {
     /// The number of guards of frames that run or may go on to run.
     guards: Cell<u32>,
     /// Groups.
-    pub groups: Table<Group>,
+    pub groups: Groups,
     /// Communicators.
     pub comms: Comms,
     /// Keyvals of attributes.

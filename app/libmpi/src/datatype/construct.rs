@@ -3,13 +3,13 @@
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use super::arrays::{Dimension, grid_place, part};
 use super::build::{self, Arguments, product};
 use super::{Contents, Datatype};
 use crate::abi::{self, Handle};
 use crate::argument::{In, Number, Out};
 use crate::error::Result;
 use crate::{both_forms, check, mpi, mpi_functions};
+use objects::datatype::arrays::{Dimension, grid_place, part};
 
 /// Gives a new datatype a handle and writes that.
 pub fn register(new: Out<Handle>, datatype: Datatype) -> Result {
@@ -22,7 +22,7 @@ fn scaled(displacements: &[i64], lengths: &[i64], old: &Datatype) -> Result<Vec<
     let blocks = displacements.iter().zip(lengths);
     let bytes = blocks.map(|(&displacement, &length)| match length {
         0 => Ok(0),
-        _ => product(displacement, old.extent()),
+        _ => Ok(product(displacement, old.extent())?),
     });
     bytes.collect()
 }
@@ -207,7 +207,7 @@ fn subarray(
         );
         Ok(Dimension::slice(size, start, subsize))
     });
-    part(contents, order, &dimensions.collect::<Result<Vec<_>>>()?, old)
+    Ok(part(contents, order, &dimensions.collect::<Result<Vec<_>>>()?, old)?)
 }
 
 /// The share of a rank in each dimension of an array.
@@ -230,7 +230,7 @@ fn shares(
     let dimensions = sizes.iter().zip(how).zip(with).zip(grid.iter().zip(place));
     dimensions
         .map(|(((&size, &how), &with), (&places, place))| {
-            Dimension::share(size, how, with.into(), places, place)
+            Ok(Dimension::share(size, how, with.into(), places, place)?)
         })
         .collect()
 }
@@ -241,22 +241,20 @@ mpi_functions! {
         // What a copy function refuses gives no datatype.
         new.set(abi::DATATYPE_NULL)?;
         let attributes = found.attributes.copies(old)?;
-        register(new, Datatype { attributes, ..build::duplicate(&found) })
+        register(new, build::duplicate(&found).with_attributes(attributes))
     }
 
     fn Type_commit(datatype: Out<Handle>) {
-        let datatype = mpi().datatype(datatype.get()?)?;
-        datatype.layout();
-        datatype.committed.set(true);
+        mpi().datatype(datatype.get()?)?.commit();
         Ok(())
     }
 
     fn Type_free(datatype: Out<Handle>) {
         let handle = datatype.get()?;
         let found = mpi().datatype(handle)?;
-        check!(!found.permanent, ERR_TYPE, "a predefined datatype cannot be freed");
+        check!(!found.is_permanent(), ERR_TYPE, "a predefined datatype cannot be freed");
         found.attributes.clear(handle)?;
-        mpi().types.derived.remove(handle);
+        mpi().types.free(handle);
         datatype.set(abi::DATATYPE_NULL)
     }
 }

@@ -4,12 +4,11 @@
 //! library: the same arguments give the same handle, and the program does not free it.
 
 use std::ffi::c_int;
-use std::rc::Rc;
 
 use super::basic::{self, Basic, Class, Predefined};
 use super::build::Arguments;
 use super::map::Shape;
-use super::{Contents, Datatype, Element, pair};
+use super::{Contents, Element, pair};
 use crate::abi::{self, Handle};
 use crate::argument::Out;
 use crate::error::{Error, Result};
@@ -91,7 +90,7 @@ mpi_functions! {
         }
         let (shape, element) = pair(first, second)?;
         let contents = Arguments::new(abi::COMBINER_VALUE_INDEX, false).types([value, index]);
-        new.set(permanent(contents, shape, element))
+        new.set(mpi().types.permanent(contents, shape, element))
     }
 }
 
@@ -116,27 +115,5 @@ fn basic_of(handle: Handle) -> Option<Basic> {
 
 fn of_basic(contents: Contents, handle: Handle) -> Result<Handle> {
     let basic = basic_of(handle).ok_or_else(|| none("number"))?;
-    Ok(permanent(contents, Shape::basic(basic), Some(Element::One(basic))))
-}
-
-/// The library's datatype of these contents.
-fn permanent(contents: Contents, shape: Shape, element: Option<Element>) -> Handle {
-    let types = &mpi().types;
-    let same = |known: &&Rc<Datatype>| {
-        let known = known.contents();
-        let of_same = known
-            .types
-            .iter()
-            .map(|of| of.handle())
-            .eq(contents.types.iter().map(|of| of.handle()));
-        known.combiner == contents.combiner && known.integers == contents.integers && of_same
-    };
-    if let Some(known) = types.permanent.borrow().iter().find(same) {
-        return known.handle();
-    }
-    let made = Datatype { element, permanent: true, ..Datatype::new(shape, contents) };
-    made.committed.set(true);
-    let made = Rc::new(made);
-    types.permanent.borrow_mut().push(Rc::clone(&made));
-    types.add_shared(&made)
+    Ok(mpi().types.permanent(contents, Shape::basic(basic), Some(Element::One(basic))))
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use super::{Datatype, build, external};
+use super::{Datatype, build, check_buffer, external};
 use crate::abi::Handle;
 use crate::argument::{In, Number, Out};
 use crate::error::Result;
@@ -28,7 +28,7 @@ fn room(position: i64, size: i64, bytes: u64) -> Result<std::ops::Range<usize>> 
 
 /// Bytes that several of a datatype have.
 fn bytes(count: i64, datatype: &Datatype) -> Result<u64> {
-    build::product(build::count(count)? as i64, datatype.size() as i64).map(|bytes| bytes as u64)
+    Ok(build::product(build::count(count)? as i64, datatype.size() as i64)? as u64)
 }
 
 /// "external32" is the only representation there is for these functions.
@@ -46,7 +46,7 @@ both_forms! {
         mpi().comm(comm)?;
         let (datatype, count) = (mpi().committed(datatype)?, count.wide());
         let place = room(position.get()?.wide(), size.wide(), bytes(count, &datatype)?)?;
-        datatype.check_buffer(from, count as u64)?;
+        check_buffer(&datatype, from, count as u64)?;
         let packed = into.slice(place.end)?.get_mut(place.start..).unwrap_or_default();
         // SAFETY: the program's buffer.
         unsafe { datatype.pack(from, count as u64, packed) };
@@ -60,7 +60,7 @@ both_forms! {
         mpi().comm(comm)?;
         let (datatype, count) = (mpi().committed(datatype)?, count.wide());
         let place = room(position.get()?.wide(), size.wide(), bytes(count, &datatype)?)?;
-        datatype.check_buffer(into, count as u64)?;
+        check_buffer(&datatype, into, count as u64)?;
         let packed = from.slice(place.end)?.get(place.start..).unwrap_or_default();
         // SAFETY: the program's buffer.
         unsafe { datatype.unpack(packed, into, count as u64) };
@@ -82,7 +82,7 @@ both_forms! {
         check_representation(representation)?;
         let (datatype, count) = (mpi().committed(datatype)?, build::count(count.wide())?);
         let place = room(position.get()?.wide(), size.wide(), external::size(&datatype, count)?)?;
-        datatype.check_buffer(from, count)?;
+        check_buffer(&datatype, from, count)?;
         let packed = into.slice(place.end)?.get_mut(place.start..).unwrap_or_default();
         // SAFETY: the program's buffer.
         unsafe { external::pack(&datatype, from, count, packed) };
@@ -96,7 +96,7 @@ both_forms! {
         check_representation(representation)?;
         let (datatype, count) = (mpi().committed(datatype)?, build::count(count.wide())?);
         let place = room(position.get()?.wide(), size.wide(), external::size(&datatype, count)?)?;
-        datatype.check_buffer(into, count)?;
+        check_buffer(&datatype, into, count)?;
         let packed = from.slice(place.end)?.get(place.start..).unwrap_or_default();
         // SAFETY: the program's buffer.
         unsafe { external::unpack(&datatype, packed, into, count) };

@@ -105,7 +105,7 @@ mpi_functions! {
             return Err(Error::new(abi::ERR_ARG, "the name is a null pointer"));
         };
         given.truncate(abi::MAX_OBJECT_NAME as usize - 1);
-        *datatype.name.borrow_mut() = Some(given.into());
+        datatype.set_name(given.into());
         Ok(())
     }
 }
@@ -139,5 +139,5 @@ fn contents(handle: Handle, room: (i64, i64, i64, i64), places: Places) -> Resul
     if let Some(counts) = places.2 {
         counts.set_all(contents.counts.iter().copied())?;
     }
-    places.3.set_all(contents.types.iter().map(|of| of.give()))
+    places.3.set_all(contents.types.iter().map(|of| mpi().types.give(of)))
 }

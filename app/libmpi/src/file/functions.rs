@@ -173,8 +173,8 @@ mpi_functions! {
         filetype.check()?;
         displacement.set(view.displacement)?;
         datarep.set_bytes(view.representation.name(), abi::MAX_DATAREP_STRING as usize)?;
-        etype.set(view.etype.give())?;
-        filetype.set(view.filetype.give())
+        etype.set(mpi().types.give(&view.etype))?;
+        filetype.set(mpi().types.give(&view.filetype))
     }
 
     fn File_seek(file: Handle, offset: i64, whence: c_int) about File(file) {

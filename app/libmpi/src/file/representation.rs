@@ -72,12 +72,12 @@ impl Representation {
     /// Type map and extent of a datatype in the file.
     pub fn stored(&self, datatype: &Datatype) -> Result<(Rc<Map>, i64)> {
         match self {
-            Self::Native | Self::Internal => datatype.stored(&|basic| basic.size),
-            Self::External => datatype.stored(&|basic| basic.external),
+            Self::Native | Self::Internal => Ok(datatype.stored(&|basic| basic.size)?),
+            Self::External => Ok(datatype.stored(&|basic| basic.external)?),
             Self::Registered(known) => {
                 let sizes = known.sizes(datatype)?;
                 let size = |basic| sizes.iter().find(|(of, _)| *of == basic).map(|(_, size)| *size);
-                datatype.stored(&|basic: Basic| size(basic).unwrap_or(basic.size))
+                Ok(datatype.stored(&|basic: Basic| size(basic).unwrap_or(basic.size))?)
             }
         }
     }

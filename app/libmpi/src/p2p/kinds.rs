@@ -7,54 +7,8 @@ use rank_ipc::{Client, Completion, Offset, arena};
 
 use super::Data;
 use crate::comm::Comm;
-use crate::datatype::Datatype;
-use crate::datatype::basic::{Basic, Class};
-use crate::datatype::map::Map;
+use crate::datatype::{FRACTION, Kind};
 use crate::{mpi, zero_copy};
-
-/// The kind of a message's elements, as a number; 0 if it may be anything.
-pub type Kind = u64;
-
-/// It has elements of several kinds.
-const MIXED: Kind = u64::MAX;
-const INTEGER: Kind = 1 << 8;
-const FRACTION: Kind = 2 << 8;
-
-fn of_basic(basic: Basic) -> Kind {
-    let size = u64::from(basic.size);
-    match basic.class {
-        Class::Byte | Class::Packed | Class::Character => 0,
-        // Two numbers.
-        Class::Complex(_) => FRACTION | (size / 2),
-        Class::Float(_) => FRACTION | size,
-        Class::Signed | Class::Unsigned | Class::Logical => {
-            if size == 1 {
-                0
-            } else {
-                INTEGER | size
-            }
-        }
-    }
-}
-
-fn of_map(map: &Map) -> Kind {
-    match map {
-        Map::Basic(basic) => of_basic(*basic),
-        Map::Pieces { pieces, .. } => {
-            let mut kinds = pieces.iter().map(|piece| of_map(&piece.map));
-            let first = kinds.next().unwrap_or(0);
-            if kinds.all(|kind| kind == first) { first } else { MIXED }
-        }
-    }
-}
-
-/// The kind of a datatype's elements.
-pub fn of(datatype: &Datatype) -> Kind {
-    match of_map(datatype.map()) {
-        MIXED => 0,
-        kind => kind,
-    }
-}
 
 /// Notes what a block of contents is made of.
 pub fn note(port: &Client, contents: Offset, data: &Data) {

@@ -139,7 +139,7 @@ fn accumulate(given: &Given, there: &There) -> Result<Active> {
     }
     let sent = from.as_ref().map_or(0, Data::bytes);
     if let Some(from) = from.filter(|from| from.bytes() > 0) {
-        combine(op, &from.packed(), &mut old, &found.datatype)?;
+        combine(&op, &from.packed(), &mut old, &found.datatype)?;
         found.part.write(&old)?;
     }
     let back = given.result.as_ref().map_or(1, Data::bytes);
@@ -147,11 +147,11 @@ fn accumulate(given: &Given, there: &There) -> Result<Active> {
 }
 
 /// Combines packed data of a datatype: `into = from op into`.
-fn combine(op: Operation, from: &[u8], into: &mut [u8], datatype: &Rc<Datatype>) -> Result {
-    let Some(pair) = datatype.pair() else { return op.apply_packed(from, into, datatype) };
-    if let Operation::Builtin(Builtin::Replace) = op {
-        return op.apply_packed(from, into, datatype);
-    }
+fn combine(op: &Operation, from: &[u8], into: &mut [u8], datatype: &Rc<Datatype>) -> Result {
+    let replaces = matches!(op, Operation::Builtin(Builtin::Replace));
+    let Some(pair) = datatype.pair().filter(|_| !replaces) else {
+        return Ok(op.apply_packed(from, into, datatype)?);
+    };
     // Pairs are combined as they lie in memory, with their gaps.
     let count = (from.len().min(into.len()) as u64).checked_div(pair.size()).unwrap_or(0);
     let room = count.saturating_mul(pair.extent() as u64) as usize;

@@ -127,6 +127,10 @@ impl<T: Arithmetic> Arithmetic for Complex<T> {
     }
 }
 
+/// The smallest number of binary16, 2^-24, and the smallest with a leading digit, 2^-14.
+const HALF_SMALLEST: f32 = 1.0 / 16_777_216.0;
+const HALF_NORMAL: f32 = 1.0 / 16_384.0;
+
 /// IEEE binary16. It is calculated with in binary32, which has enough digits that the result,
 /// rounded, is the right one.
 #[repr(transparent)]
@@ -138,7 +142,7 @@ impl Half {
     pub fn wide(self) -> f32 {
         let (sign, exponent, digits) = (self.0 >> 15, (self.0 >> 10) & 0x1f, self.0 & 0x3ff);
         let size = match exponent {
-            0 => f32::from(digits) * 2_f32.powi(-24),
+            0 => f32::from(digits) * HALF_SMALLEST,
             0x1f => f32::from_bits(0x7f80_0000 | u32::from(digits) << 13),
             _ => f32::from_bits((u32::from(exponent) + 127 - 15) << 23 | u32::from(digits) << 13),
         };
@@ -154,7 +158,7 @@ impl Half {
             0x7e00
         } else if size >= 65520.0 {
             0x7c00
-        } else if size < 2_f32.powi(-14) {
+        } else if size < HALF_NORMAL {
             // Adding 1/2 leaves as many digits behind the point as a number without a leading digit
             // has here: 24.
             (size + 0.5).to_bits() - 0.5_f32.to_bits()

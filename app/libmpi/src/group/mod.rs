@@ -1,14 +1,16 @@
-//! The functions of MPI on groups.
+//! The functions of MPI on groups of processes (MPI 4.1, section 7.3).
 
 use std::ffi::{c_char, c_int};
 
-use super::Group;
-use super::ranges::{Range, members, ranks};
+use objects::group::ranges::{Range, members, ranks};
+use objects::group::translate;
+pub use objects::group::{Group, Groups, Members};
+
 use crate::abi::{self, Handle};
 use crate::argument::{In, Out};
 use crate::error::{Error, Result};
 use crate::mpi_functions;
-use crate::state::mpi;
+use crate::state::{Mpi, mpi};
 
 mpi_functions! {
     local fn Group_size(group: Handle, size: Out<c_int>) {
@@ -79,8 +81,7 @@ mpi_functions! {
 
     fn Group_free(group: Out<Handle>) {
         let handle = group.get()?;
-        mpi().group(handle)?;
-        mpi().groups.remove(handle);
+        mpi().groups.free(handle)?;
         group.set(abi::GROUP_NULL)
     }
 
@@ -107,22 +108,24 @@ fn give(place: Out<Handle>, group: Group) -> Result {
     place.set(mpi().add_group(group))
 }
 
-/// The ranks in `to` of those who have these ranks in `from`.
-pub(super) fn translate(from: &Group, ranks: &[c_int], to: &Group) -> Result<Vec<c_int>> {
-    ranks
-        .iter()
-        .map(|&rank| {
-            if rank == abi::PROC_NULL {
-                return Ok(abi::PROC_NULL);
-            }
-            let world = u32::try_from(rank).ok().and_then(|rank| from.world(rank));
-            let Some(world) = world else {
-                return Err(Error::new(
-                    abi::ERR_RANK,
-                    format!("rank {rank} in a group of {}", from.size()),
-                ));
-            };
-            Ok(to.rank_of(world).map_or(abi::UNDEFINED, |rank| rank as c_int))
-        })
-        .collect()
+impl Mpi {
+    /// The group of a handle.
+    pub fn group(&self, handle: Handle) -> Result<Group> {
+        Ok(self.groups.get(handle)?)
+    }
+
+    /// A handle for a group.
+    pub fn add_group(&self, group: Group) -> Handle {
+        self.groups.add(group)
+    }
+}
+
+/// Returns the members of a group in the form that the simulator is told.
+pub fn told(group: &Group) -> rank_ipc::Members {
+    match group.members() {
+        Members::Even { first, stride, count } => {
+            rank_ipc::Members::Range { first: *first, stride: *stride as u32, count: *count }
+        }
+        Members::List { ranks, .. } => rank_ipc::Members::List(ranks.clone()),
+    }
 }

@@ -14,24 +14,71 @@ use std::rc::{Rc, Weak};
 
 use crate::abi::{self, Handle};
 use crate::error::{Error, Result};
-use crate::layer::{Callback, Form, Kind};
-use crate::state::Mpi;
 
-mod functions;
 #[cfg(test)]
 mod tests;
 
 /// The first keyval of a program; the predefined ones are below.
-const FIRST: c_int = 0x1000;
+pub const FIRST: c_int = 0x1000;
+
+/// The kind of object that a function of the program is about, as layers are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum Kind {
+    /// A communicator.
+    Comm = 0,
+    /// A datatype.
+    Datatype = 1,
+    /// A window.
+    Win = 2,
+    /// A file.
+    File = 3,
+    /// A session.
+    Session = 4,
+}
+
+/// The form in which a language sees an attribute's value (MPI 4.1, section 19.3.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum Form {
+    /// C: a pointer.
+    Pointer = 0,
+    /// Fortran: an integer as wide as an address.
+    Address = 1,
+    /// The calls of MPI-1 in Fortran: an integer.
+    Integer = 2,
+}
+
+/// The program's functions of a keyval. [`Attributes`] calls them while nothing of it is borrowed,
+/// so that they may set and delete attributes.
+pub trait KeyvalFunctions: std::fmt::Debug {
+    /// Returns the value that the copy of `object` gets for its attribute of `keyval`, if it gets
+    /// one. An error is that of the program's function.
+    fn copy(&self, keyval: &Keyval, object: Handle, value: &Value) -> Result<Option<Value>>;
+
+    /// Hears that the attribute of `keyval` is about to be deleted from `object`. An error is that
+    /// of the program's function, and the attribute stays.
+    fn delete(&self, keyval: &Keyval, object: Handle, value: &Value) -> Result;
+}
 
 /// The properties that all attributes of one key have in common.
 #[derive(Debug)]
 pub struct Keyval {
     number: c_int,
     kind: Kind,
-    copy: Callback,
-    delete: Callback,
-    extra: *mut c_void,
+    functions: Box<dyn KeyvalFunctions>,
+}
+
+impl Keyval {
+    /// The number by which the program knows it.
+    pub fn number(&self) -> c_int {
+        self.number
+    }
+
+    /// The kind of object that has attributes of it.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
 }
 
 /// The keyvals that a program made. Their numbers do not come again, so that an attribute outlives
@@ -57,7 +104,7 @@ enum Set {
 
 impl Value {
     /// The value that a language sets.
-    fn new(word: *mut c_void, form: Form) -> Self {
+    pub fn new(word: *mut c_void, form: Form) -> Self {
         Self(match form {
             Form::Pointer => Set::Pointer(word),
             Form::Address => Set::Address(Rc::new(Cell::new(word as isize))),
@@ -66,7 +113,7 @@ impl Value {
     }
 
     /// Returns the value as a language reads it: an integer as a pointer's bits.
-    fn read(&self, form: Form) -> *mut c_void {
+    pub fn read(&self, form: Form) -> *mut c_void {
         match (&self.0, form) {
             (Set::Pointer(pointer), _) => *pointer,
             (Set::Address(place), Form::Pointer) => place.as_ptr().cast(),
@@ -103,19 +150,18 @@ pub trait Annotated {
 }
 
 impl Keyvals {
-    fn add(&self, kind: Kind, copy: Callback, delete: Callback, extra: *mut c_void) -> c_int {
+    /// Adds a keyval for a kind of object and returns its number.
+    pub fn add(&self, kind: Kind, functions: Box<dyn KeyvalFunctions>) -> c_int {
         let number = FIRST + self.made.get();
         self.made.set(self.made.get() + 1);
-        let keyval = Keyval { number, kind, copy, delete, extra };
+        let keyval = Keyval { number, kind, functions };
         self.live.borrow_mut().insert(number, Rc::new(keyval));
         number
     }
-}
 
-impl Mpi {
     /// The keyval of a number, if it is one of the program for this kind of object.
-    fn keyval(&self, kind: Kind, number: c_int) -> Result<Rc<Keyval>> {
-        let found = self.keyvals.live.borrow().get(&number).cloned();
+    pub fn get(&self, kind: Kind, number: c_int) -> Result<Rc<Keyval>> {
+        let found = self.live.borrow().get(&number).cloned();
         match found {
             Some(keyval) if keyval.kind == kind => Ok(keyval),
             Some(_) => Err(Error::new(abi::ERR_KEYVAL, "the keyval is for another kind of object")),
@@ -132,14 +178,14 @@ impl Mpi {
 
     /// Frees a keyval. While something has an attribute of it, it may be freed again, as functions
     /// that delete attributes do.
-    fn free_keyval(&self, kind: Kind, number: c_int) -> Result {
-        let mut freed = self.keyvals.freed.borrow_mut();
+    pub fn free(&self, kind: Kind, number: c_int) -> Result {
+        let mut freed = self.freed.borrow_mut();
         let is_used = |keyval: &Weak<Keyval>| keyval.upgrade().is_some_and(|own| own.kind == kind);
         if freed.get(&number).is_some_and(is_used) {
             return Ok(());
         }
-        let keyval = self.keyval(kind, number)?;
-        self.keyvals.live.borrow_mut().remove(&number);
+        let keyval = self.get(kind, number)?;
+        self.live.borrow_mut().remove(&number);
         freed.retain(|_, other| other.strong_count() > 0);
         freed.insert(number, Rc::downgrade(&keyval));
         Ok(())
@@ -149,62 +195,13 @@ impl Mpi {
 impl Attribute {
     /// Calls the program's delete function.
     fn delete(&self, object: Handle) -> Result {
-        let keyval = &self.keyval;
-        if keyval.delete.address() == abi::NULL_FN {
-            return Ok(());
-        }
-        // SAFETY: the program handed it in as the delete function of a keyval of this kind.
-        let code = unsafe {
-            keyval.delete.delete_attribute(
-                keyval.kind,
-                object,
-                keyval.number,
-                self.value.read(keyval.delete.form()),
-                keyval.extra,
-            )
-        };
-        refused(code, "delete")
+        self.keyval.functions.delete(&self.keyval, object, &self.value)
     }
 
     /// The value that a copy of the object gets, if it gets one.
     fn copied(&self, object: Handle) -> Result<Option<Value>> {
-        let keyval = &self.keyval;
-        match keyval.copy.address() {
-            abi::NULL_FN => return Ok(None),
-            abi::DUP_FN => return Ok(Some(self.value.clone())),
-            _ => {}
-        }
-        let form = keyval.copy.form();
-        let original = self.value.read(form);
-        let mut copy = std::ptr::null_mut();
-        let mut flag = 0;
-        // SAFETY: the program handed it in as the copy function of a keyval of this kind; copy and
-        // flag live until it returns.
-        let code = unsafe {
-            keyval.copy.copy_attribute(
-                keyval.kind,
-                object,
-                keyval.number,
-                keyval.extra,
-                original,
-                &raw mut copy,
-                &raw mut flag,
-            )
-        };
-        refused(code, "copy")?;
-        // A pointer to an integer of Fortran's that is passed on stands for that integer, which
-        // stays there.
-        let same = form == Form::Pointer && copy == original;
-        Ok((flag != 0).then(|| if same { self.value.clone() } else { Value::new(copy, form) }))
+        self.keyval.functions.copy(&self.keyval, object, &self.value)
     }
-}
-
-/// An error if a function of the program gave another code than success: that code.
-fn refused(code: c_int, which: &str) -> Result {
-    if code == abi::SUCCESS {
-        return Ok(());
-    }
-    Err(Error::new(code, format!("the program's attribute {which} function returned an error")))
 }
 
 impl Attributes {
@@ -218,7 +215,7 @@ impl Attributes {
     }
 
     /// Sets an attribute; a value that it had is deleted first, which the program may refuse.
-    fn set(&self, object: Handle, keyval: Rc<Keyval>, value: Value) -> Result {
+    pub fn set(&self, object: Handle, keyval: Rc<Keyval>, value: Value) -> Result {
         if let Some(old) = self.find(keyval.number) {
             old.delete(object)?;
         }
@@ -231,7 +228,7 @@ impl Attributes {
     }
 
     /// Deletes an attribute, if it is there and the program does not refuse.
-    fn delete(&self, object: Handle, number: c_int) -> Result {
+    pub fn delete(&self, object: Handle, number: c_int) -> Result {
         if let Some(old) = self.find(number) {
             old.delete(object)?;
             self.held.borrow_mut().retain(|held| held.keyval.number != number);

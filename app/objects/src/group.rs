@@ -5,15 +5,15 @@
 //! ranks and for a million. A group has one form only, so equal groups compare equal part by part.
 
 use std::cell::OnceCell;
+use std::ffi::c_int;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use crate::abi::{self, Handle};
 use crate::error::{Error, Result};
-use crate::state::Mpi;
+use crate::table::Table;
 
-mod functions;
-mod ranges;
+pub mod ranges;
 #[cfg(test)]
 mod tests;
 
@@ -25,12 +25,25 @@ pub struct Group {
     session: Option<Handle>,
 }
 
+/// The members of a group, as ranks of the world.
 #[derive(Debug)]
-enum Members {
+pub enum Members {
     /// `count` ranks, `stride` apart, which may be negative.
-    Even { first: u32, stride: i64, count: u32 },
+    Even {
+        /// The first rank.
+        first: u32,
+        /// The distance from one rank to the next.
+        stride: i64,
+        /// The number of ranks.
+        count: u32,
+    },
     /// Ranks that are not evenly spaced: at least three.
-    List { ranks: Vec<u32>, places: OnceCell<Vec<(u32, u32)>> },
+    List {
+        /// The ranks, in the order of the group.
+        ranks: Vec<u32>,
+        /// The ranks with their places in the group, sorted, once somebody has asked for a place.
+        places: OnceCell<Vec<(u32, u32)>>,
+    },
 }
 
 impl Group {
@@ -87,14 +100,9 @@ impl Group {
         }
     }
 
-    /// The members in the form that the simulator is told.
-    pub fn members(&self) -> rank_ipc::Members {
-        match &*self.members {
-            Members::Even { first, stride, count } => {
-                rank_ipc::Members::Range { first: *first, stride: *stride as u32, count: *count }
-            }
-            Members::List { ranks, .. } => rank_ipc::Members::List(ranks.clone()),
-        }
+    /// The members, in the form in which they are kept.
+    pub fn members(&self) -> &Members {
+        &self.members
     }
 
     /// The rank in the world of a rank of the group.
@@ -155,7 +163,7 @@ impl Group {
     }
 
     /// `IDENT`, `SIMILAR` or `UNEQUAL`.
-    pub fn compare(&self, other: &Self) -> std::ffi::c_int {
+    pub fn compare(&self, other: &Self) -> c_int {
         if self == other {
             abi::IDENT
         } else if self.has_members_of(other) {
@@ -174,13 +182,15 @@ impl Group {
     }
 
     /// The group of some members, in this order.
-    fn chosen(&self, ranks: impl IntoIterator<Item = u32>) -> Self {
+    #[must_use]
+    pub fn chosen(&self, ranks: impl IntoIterator<Item = u32>) -> Self {
         let ranks = ranks.into_iter().filter_map(|rank| self.world(rank));
         Self::of(ranks.collect()).of_session(self.session)
     }
 
     /// All but the members for whom `leave_out` holds.
-    fn without(&self, leave_out: impl Fn(u32) -> bool) -> Self {
+    #[must_use]
+    pub fn without(&self, leave_out: impl Fn(u32) -> bool) -> Self {
         let ranks = self.iter().filter(|&world| !leave_out(world));
         Self::of(ranks.collect()).of_session(self.session)
     }
@@ -221,13 +231,37 @@ impl Hash for Group {
     }
 }
 
-impl Mpi {
+/// The ranks in `to` of those who have these ranks in `from`.
+pub fn translate(from: &Group, ranks: &[c_int], to: &Group) -> Result<Vec<c_int>> {
+    ranks
+        .iter()
+        .map(|&rank| {
+            if rank == abi::PROC_NULL {
+                return Ok(abi::PROC_NULL);
+            }
+            let world = u32::try_from(rank).ok().and_then(|rank| from.world(rank));
+            let Some(world) = world else {
+                return Err(Error::new(
+                    abi::ERR_RANK,
+                    format!("rank {rank} in a group of {}", from.size()),
+                ));
+            };
+            Ok(to.rank_of(world).map_or(abi::UNDEFINED, |rank| rank as c_int))
+        })
+        .collect()
+}
+
+/// The groups of a rank.
+#[derive(Debug, Default)]
+pub struct Groups(Table<Group>);
+
+impl Groups {
     /// The group of a handle.
-    pub fn group(&self, handle: Handle) -> Result<Group> {
+    pub fn get(&self, handle: Handle) -> Result<Group> {
         match handle {
             abi::GROUP_EMPTY => Ok(Group::empty()),
             abi::GROUP_NULL => Err(Error::new(abi::ERR_GROUP, "the group is MPI_GROUP_NULL")),
-            _ => match self.groups.get(handle) {
+            _ => match self.0.get(handle) {
                 Some(group) => Ok((*group).clone()),
                 None => Err(Error::new(abi::ERR_GROUP, "no such group (freed?)")),
             },
@@ -235,7 +269,14 @@ impl Mpi {
     }
 
     /// A handle for a group.
-    pub fn add_group(&self, group: Group) -> Handle {
-        if group.size() == 0 { abi::GROUP_EMPTY } else { self.groups.add(Rc::new(group)) }
+    pub fn add(&self, group: Group) -> Handle {
+        if group.size() == 0 { abi::GROUP_EMPTY } else { self.0.add(Rc::new(group)) }
+    }
+
+    /// Gives a handle back. The empty group, which is predefined, stays.
+    pub fn free(&self, handle: Handle) -> Result {
+        self.get(handle)?;
+        self.0.remove(handle);
+        Ok(())
     }
 }

@@ -6,17 +6,13 @@ mod number;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
 use crate::abi::{self, Handle};
-use crate::argument::{Number, Out};
+use crate::check;
 use crate::datatype::{self, Datatype, Element};
 use crate::error::{Error, Result};
-use crate::layer::{Callback, Function};
-use crate::state::Mpi;
 use crate::table::Table;
-use crate::{both_forms, check, mpi, mpi_functions};
 
 /// The predefined operations.
 #[allow(missing_docs)]
@@ -38,19 +34,26 @@ pub enum Builtin {
     NoOp,
 }
 
+/// A reduction that a function of the program carries out. [`Operation::apply`] calls it.
+pub trait UserReduction: std::fmt::Debug {
+    /// Combines several of a datatype: `into = from op into`.
+    ///
+    /// # Safety
+    /// Both buffers have so many of the datatype, and do not overlap.
+    unsafe fn reduce(&self, from: *const u8, into: *mut u8, count: u64, datatype: &Rc<Datatype>);
+}
+
 /// A reduction operation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Operation {
     /// A predefined one.
     Builtin(Builtin),
     /// A function of the program.
     User {
         /// The function.
-        function: Callback,
+        function: Rc<dyn UserReduction>,
         /// The order of its operands does not matter.
         commutes: bool,
-        /// It takes a large count.
-        large: bool,
     },
 }
 
@@ -80,15 +83,28 @@ fn builtin(handle: Handle) -> Option<Builtin> {
     })
 }
 
-impl Mpi {
+impl Operations {
+    /// A handle for an operation of the program.
+    pub fn add(&self, function: Rc<dyn UserReduction>, commutes: bool) -> Handle {
+        self.user.add(Rc::new(Operation::User { function, commutes }))
+    }
+
+    /// Gives a handle back. It is an error to free a predefined operation.
+    pub fn free(&self, handle: Handle) -> Result {
+        check!(builtin(handle).is_none(), ERR_OP, "a predefined operation cannot be freed");
+        self.get(handle)?;
+        self.user.remove(handle);
+        Ok(())
+    }
+
     /// The operation of a handle.
-    pub fn op(&self, handle: Handle) -> Result<Operation> {
+    pub fn get(&self, handle: Handle) -> Result<Operation> {
         check!(handle != abi::OP_NULL, ERR_OP, "the operation is MPI_OP_NULL");
         if let Some(builtin) = builtin(handle) {
             return Ok(Operation::Builtin(builtin));
         }
-        let user = self.ops.user.get(handle);
-        user.map(|known| *known)
+        let user = self.user.get(handle);
+        user.map(|known| (*known).clone())
             .ok_or_else(|| Error::new(abi::ERR_OP, "this is no operation, or it has been freed"))
     }
 }
@@ -145,7 +161,7 @@ impl Operation {
         if count == 0 {
             return Ok(());
         }
-        match *self {
+        match self {
             Self::Builtin(Builtin::NoOp) => {}
             // SAFETY: the caller's.
             Self::Builtin(Builtin::Replace) => unsafe {
@@ -153,7 +169,7 @@ impl Operation {
             },
             Self::Builtin(builtin) => {
                 let kernel =
-                    datatype.element().and_then(|element| kernel::kernel(builtin, element));
+                    datatype.element().and_then(|element| kernel::kernel(*builtin, element));
                 let missing = || {
                     Error::new(abi::ERR_OP, format!("{builtin:?} is not defined for the datatype"))
                 };
@@ -162,8 +178,8 @@ impl Operation {
                 unsafe { kernel(from, into, count) };
             }
             // SAFETY: the caller's.
-            Self::User { function, large, .. } => unsafe {
-                call(function, large, (from, into, count), datatype);
+            Self::User { function, .. } => unsafe {
+                function.reduce(from, into, count, datatype);
             },
         }
         Ok(())
@@ -174,13 +190,13 @@ impl Operation {
     pub fn apply_packed(&self, from: &[u8], into: &mut [u8], datatype: &Rc<Datatype>) -> Result {
         self.check_accumulate(datatype)?;
         let bytes = from.len().min(into.len());
-        match (*self, datatype.map().uniform()) {
+        match (self, datatype.map().uniform()) {
             (Self::Builtin(Builtin::Replace), _) => {
                 into.iter_mut().zip(from).for_each(|(into, from)| *into = *from);
             }
             (Self::Builtin(builtin), Some(basic)) => {
                 let count = bytes / usize::from(basic.size);
-                if let Some(kernel) = kernel::kernel(builtin, Element::One(basic)) {
+                if let Some(kernel) = kernel::kernel(*builtin, Element::One(basic)) {
                     // SAFETY: so many elements are there, and slices do not overlap.
                     unsafe { kernel(from.as_ptr(), into.as_mut_ptr(), count as u64) };
                 }
@@ -188,79 +204,5 @@ impl Operation {
             _ => {}
         }
         Ok(())
-    }
-}
-
-/// Calls a program's function, as often as its count is too small for all elements.
-///
-/// # Safety
-/// The conditions are those of [`Operation::apply`]; the function is a reduction.
-unsafe fn call(
-    function: Callback,
-    large: bool,
-    (mut from, mut into, mut count): (*const u8, *mut u8, u64),
-    datatype: &Rc<Datatype>,
-) {
-    let most = if large { i64::MAX as u64 } else { c_int::MAX as u64 };
-    let types = &mpi().types;
-    let (handle, is_new) = types.show(datatype);
-    while count > 0 {
-        let some = count.min(most);
-        // SAFETY: the caller's. What is read is not changed by a function that keeps the standard's
-        // rules.
-        unsafe {
-            let (from, into) = (from.cast_mut().cast::<c_void>(), into.cast::<c_void>());
-            function.reduce(large, from, into, some as i64, handle);
-        }
-        let step = (datatype.extent() as isize).wrapping_mul(some as isize);
-        (from, into) = (from.wrapping_offset(step), into.wrapping_offset(step));
-        count -= some;
-    }
-    if is_new {
-        types.forget(handle);
-    }
-}
-
-fn create(function: Function, commutes: c_int, large: bool, new: Out<Handle>) -> Result {
-    check!(!function.is_null(), ERR_ARG, "an operation needs a function");
-    new.check()?;
-    let function = Callback::new(function);
-    let operation = Operation::User { function, commutes: commutes != 0, large };
-    new.set(mpi().ops.user.add(Rc::new(operation)))
-}
-
-both_forms! {
-    fn Op_create | Op_create_c (function: Function, commutes: c_int, new: Out<Handle>) {
-        create(function, commutes, LARGE, new)
-    }
-
-    fn Reduce_local | Reduce_local_c (
-        from: *const u8, into: *mut u8, count: Count, datatype: Handle, op: Handle
-    ) {
-        let (count, op) = (datatype::build::count(count.wide())?, mpi().op(op)?);
-        let datatype = mpi().committed(datatype)?;
-        op.check_allowed(&datatype)?;
-        if count == 0 {
-            return Ok(());
-        }
-        check!(!std::ptr::eq(from, into), ERR_BUFFER, "both operands are the same buffer");
-        datatype.check_buffer(from, count)?;
-        datatype.check_buffer(into, count)?;
-        // SAFETY: the program's buffers.
-        unsafe { op.apply(from, into, count, &datatype) }
-    }
-}
-
-mpi_functions! {
-    fn Op_free(op: Out<Handle>) {
-        let handle = op.get()?;
-        check!(builtin(handle).is_none(), ERR_OP, "a predefined operation cannot be freed");
-        mpi().op(handle)?;
-        mpi().ops.user.remove(handle);
-        op.set(abi::OP_NULL)
-    }
-
-    local fn Op_commutative(op: Handle, commutes: Out<c_int>) {
-        commutes.set(c_int::from(mpi().op(op)?.commutes()))
     }
 }

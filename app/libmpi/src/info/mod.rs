@@ -1,85 +1,23 @@
-//! Info objects: keys and values, in the order they were set (MPI 4.1, chapter 10).
+//! The functions of MPI on info objects (MPI 4.1, chapter 10).
 
-use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
 use std::rc::Rc;
+
+pub use objects::info::{Info, Infos};
+use objects::info::{Shared, check_key, check_value};
 
 use crate::abi::{self, Handle};
 use crate::argument::{In, Out};
 use crate::error::{Error, Result};
 use crate::state::{Mpi, mpi};
-use crate::table::Table;
 use crate::{check, mpi_functions};
 
 mod environment;
 #[cfg(test)]
 mod tests;
 
-/// Keys and values.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Info {
-    pairs: Vec<(Vec<u8>, Vec<u8>)>,
-}
-
-/// The info objects of a rank.
-#[derive(Debug, Default)]
-pub struct Infos {
-    made: Table<Shared>,
-}
-
-/// The object that a handle stands for.
-type Shared = RefCell<Info>;
-
-/// Hints about communicators that the standard defines. Programs may rely on their being kept;
-/// others are ignored, as it says they may be.
-const HINTS: [&[u8]; 4] = [
-    b"mpi_assert_no_any_tag",
-    b"mpi_assert_no_any_source",
-    b"mpi_assert_exact_length",
-    b"mpi_assert_allow_overtaking",
-];
-
 /// The kinds of memory that calls take, which all objects tell alike (MPI 4.1, section 11.4.3).
 const MEMORY_KINDS: (&[u8], &[u8]) = (b"mpi_memory_alloc_kinds", b"mpi,system");
-
-impl Info {
-    /// The value of a key.
-    pub fn get(&self, key: &[u8]) -> Option<&[u8]> {
-        self.pairs.iter().find(|(its, _)| its == key).map(|(_, value)| value.as_slice())
-    }
-
-    /// The keys.
-    pub fn keys(&self) -> impl Iterator<Item = &[u8]> {
-        self.pairs.iter().map(|(key, _)| key.as_slice())
-    }
-
-    /// The value of a key, as one's own.
-    pub fn value(&self, key: &[u8]) -> Option<Vec<u8>> {
-        self.get(key).map(<[u8]>::to_vec)
-    }
-
-    /// Sets a value.
-    pub fn set(&mut self, key: &[u8], value: &[u8]) {
-        match self.pairs.iter_mut().find(|(its, _)| its == key) {
-            Some((_, old)) => *old = value.to_vec(),
-            None => self.pairs.push((key.to_vec(), value.to_vec())),
-        }
-    }
-
-    /// The hints about communicators in it.
-    #[must_use]
-    pub fn hints(&self) -> Self {
-        let known = |(key, _): &&(Vec<u8>, Vec<u8>)| HINTS.contains(&key.as_slice());
-        Self { pairs: self.pairs.iter().filter(known).cloned().collect() }
-    }
-
-    /// Sets all that another sets.
-    pub fn take_over(&mut self, other: Self) {
-        for (key, value) in other.pairs {
-            self.set(&key, &value);
-        }
-    }
-}
 
 impl Mpi {
     /// The contents of an info object now.
@@ -98,7 +36,7 @@ impl Mpi {
 
     /// A handle for a new info object.
     pub fn add_info(&self, info: Info) -> Handle {
-        self.infos.made.add(Rc::new(RefCell::new(info)))
+        self.infos.add(info)
     }
 
     /// A handle for a new info object that tells what another object uses; the kinds of memory are
@@ -111,14 +49,7 @@ impl Mpi {
 
     /// An info object that the program may change.
     pub fn own_info(&self, handle: Handle) -> Result<Rc<Shared>> {
-        match handle {
-            abi::INFO_NULL => Err(Error::new(abi::ERR_INFO, "the info object is MPI_INFO_NULL")),
-            abi::INFO_ENV => Err(Error::new(abi::ERR_INFO, "MPI_INFO_ENV cannot be changed")),
-            _ => match self.infos.made.get(handle) {
-                Some(info) => Ok(info),
-                None => Err(Error::new(abi::ERR_INFO, "no such info object (freed?)")),
-            },
-        }
+        Ok(self.infos.own(handle)?)
     }
 }
 
@@ -127,14 +58,7 @@ fn key(text: In<c_char>) -> Result<Vec<u8>> {
     let Some(key) = text.bytes() else {
         return Err(Error::new(abi::ERR_INFO_KEY, "the key is a null pointer"));
     };
-    check!(!key.is_empty(), ERR_INFO_KEY, "the key is empty");
-    check!(
-        key.len() < abi::MAX_INFO_KEY as usize,
-        ERR_INFO_KEY,
-        "a key of {} characters; at most {} are allowed",
-        key.len(),
-        abi::MAX_INFO_KEY - 1
-    );
+    check_key(&key)?;
     Ok(key)
 }
 
@@ -159,8 +83,7 @@ mpi_functions! {
 
     fn Info_free(info: Out<Handle>) {
         let handle = info.get()?;
-        mpi().own_info(handle)?;
-        mpi().infos.made.remove(handle);
+        mpi().infos.free(handle)?;
         info.set(abi::INFO_NULL)
     }
 
@@ -170,13 +93,7 @@ mpi_functions! {
         let Some(value) = value.bytes() else {
             return Err(Error::new(abi::ERR_INFO_VALUE, "the value is a null pointer"));
         };
-        check!(
-            value.len() < abi::MAX_INFO_VAL as usize,
-            ERR_INFO_VALUE,
-            "a value of {} characters; at most {} are allowed",
-            value.len(),
-            abi::MAX_INFO_VAL - 1
-        );
+        check_value(&value)?;
         info.borrow_mut().set(&key, &value);
         Ok(())
     }
@@ -184,10 +101,7 @@ mpi_functions! {
     fn Info_delete(info: Handle, key_text: In<c_char>) {
         let info = mpi().own_info(info)?;
         let key = key(key_text)?;
-        let there = info.borrow().get(&key).is_some();
-        check!(there, ERR_INFO_NOKEY, "no key {}", String::from_utf8_lossy(&key));
-        info.borrow_mut().pairs.retain(|(its, _)| *its != key);
-        Ok(())
+        Ok(info.borrow_mut().remove(&key)?)
     }
 
     fn Info_get(
@@ -230,14 +144,14 @@ mpi_functions! {
     }
 
     fn Info_get_nkeys(info: Handle, nkeys: Out<c_int>) {
-        nkeys.set(mpi().info(info)?.pairs.len() as c_int)
+        nkeys.set(mpi().info(info)?.len() as c_int)
     }
 
     fn Info_get_nthkey(info: Handle, n: c_int, key_place: Out<c_char>) {
         let info = mpi().info(info)?;
-        let pair = usize::try_from(n).ok().and_then(|n| info.pairs.get(n));
-        let Some((key, _)) = pair else {
-            return Err(Error::new(abi::ERR_ARG, format!("key {n} of {}", info.pairs.len())));
+        let key = usize::try_from(n).ok().and_then(|n| info.keys().nth(n));
+        let Some(key) = key else {
+            return Err(Error::new(abi::ERR_ARG, format!("key {n} of {}", info.len())));
         };
         key_place.set_bytes(key, abi::MAX_INFO_KEY as usize).map(|_| ())
     }

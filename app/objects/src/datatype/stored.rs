@@ -47,14 +47,4 @@ impl Datatype {
         }
         self.contents().types.iter().flat_map(|of| of.basics()).collect()
     }
-
-    /// A handle by which the program is told of this datatype, and which it frees unless it is
-    /// predefined.
-    pub fn give(&self) -> Handle {
-        if self.permanent {
-            return self.handle();
-        }
-        debug_assert!(self.contents.is_some(), "named datatypes are permanent");
-        crate::mpi().types.add(self.duplicate(self.contents().clone()))
-    }
 }

@@ -1,6 +1,5 @@
-use super::Group;
-use super::functions::translate;
 use super::ranges::{members, ranks};
+use super::{Group, translate};
 use crate::abi;
 
 fn list(group: &Group) -> Vec<u32> {

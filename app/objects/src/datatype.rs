@@ -8,24 +8,20 @@ pub mod basic;
 pub mod layout;
 pub mod map;
 
-mod arrays;
+pub mod arrays;
 pub mod build;
-mod construct;
 pub mod external;
-mod f90;
-mod pack;
-mod query;
-mod removed;
+mod kind;
 mod stored;
 
-#[cfg(test)]
-mod call_tests;
 #[cfg(test)]
 mod tests;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::c_int;
 use std::rc::Rc;
+
+pub use self::kind::{FRACTION, Kind};
 
 use self::basic::{Basic, Predefined};
 use self::layout::{Layout, Runs, copy_runs};
@@ -34,7 +30,6 @@ use crate::abi::{self, Handle};
 use crate::attributes::{Annotated, Attributes};
 use crate::check;
 use crate::error::{Error, Result};
-use crate::state::Mpi;
 use crate::table::{FIRST, Table};
 
 /// An element that a predefined reduction can combine.
@@ -83,7 +78,7 @@ pub struct Datatype {
     shape: Shape,
     layout: OnceCell<Rc<Layout>>,
     element: Option<Element>,
-    kind: OnceCell<u64>,
+    kind: OnceCell<Kind>,
     committed: Cell<bool>,
     /// Made by the library for the program, which must not free it.
     permanent: bool,
@@ -132,6 +127,12 @@ impl Datatype {
         }
     }
 
+    /// Gives a new datatype its attributes.
+    #[must_use]
+    pub fn with_attributes(self, attributes: Attributes) -> Self {
+        Self { attributes, ..self }
+    }
+
     /// A predefined datatype, by its handle.
     pub fn named(handle: Handle) -> Option<Self> {
         let (_, kind) = basic::predefined(handle)?;
@@ -161,10 +162,26 @@ impl Datatype {
     }
 
     /// The name that the program gave it, or else the standard.
-    fn name(&self) -> Box<[u8]> {
+    pub fn name(&self) -> Box<[u8]> {
         let named =
             || basic::predefined(self.handle()).map_or("", |(name, _)| name).as_bytes().into();
         self.name.borrow().clone().unwrap_or_else(named)
+    }
+
+    /// Gives it a name.
+    pub fn set_name(&self, name: Box<[u8]>) {
+        *self.name.borrow_mut() = Some(name);
+    }
+
+    /// True if it may be used in communication.
+    pub fn is_committed(&self) -> bool {
+        self.committed.get()
+    }
+
+    /// Works out how its bytes lie in memory, and allows it to be used in communication.
+    pub fn commit(&self) {
+        self.layout();
+        self.committed.set(true);
     }
 
     /// The constructor that made it, with its arguments.
@@ -176,6 +193,11 @@ impl Datatype {
     /// freed since.
     pub fn handle(&self) -> Handle {
         self.handle.get()
+    }
+
+    /// True if it is made by the library for the program, which must not free it.
+    pub fn is_permanent(&self) -> bool {
+        self.permanent
     }
 
     /// Bytes of data.
@@ -256,10 +278,9 @@ impl Datatype {
     }
 
     /// An error, `ERR_BUFFER`, if several of it would be in place, or begin at a null address while
-    /// messages have contents.
-    pub fn check_buffer(&self, buffer: *const u8, count: u64) -> Result {
-        let null =
-            !crate::mpi().hollow.get() && buffer.wrapping_offset(self.true_lb() as isize).is_null();
+    /// `contents` says that buffers are read and written.
+    pub fn check_buffer(&self, buffer: *const u8, count: u64, contents: bool) -> Result {
+        let null = contents && buffer.wrapping_offset(self.true_lb() as isize).is_null();
         let empty = count == 0 || self.size() == 0;
         check!(!null || empty, ERR_BUFFER, "the buffer is a null pointer");
         check!(
@@ -271,8 +292,8 @@ impl Datatype {
     }
 
     /// The kind of its elements, by which a receive notices that other elements were sent.
-    pub fn kind(&self) -> u64 {
-        *self.kind.get_or_init(|| crate::p2p::kind_of(self))
+    pub fn kind(&self) -> Kind {
+        *self.kind.get_or_init(|| kind::of(self))
     }
 
     fn layout(&self) -> &Rc<Layout> {
@@ -418,7 +439,7 @@ fn mark(bounds: Bounds) -> Option<Shape> {
 }
 
 /// A value and an index, as a C structure has them.
-fn pair(value: Basic, index: Basic) -> Result<(Shape, Option<Element>)> {
+pub fn pair(value: Basic, index: Basic) -> Result<(Shape, Option<Element>)> {
     let offset = usize::from(value.size).next_multiple_of(index.align.into());
     let (first, second) = (Shape::basic(value), Shape::basic(index));
     let mut shape =
@@ -437,6 +458,57 @@ impl Types {
         let handle = self.derived.add(Rc::clone(datatype));
         datatype.handle.set(handle);
         handle
+    }
+
+    /// The datatype of a handle.
+    pub fn get(&self, handle: Handle) -> Result<Rc<Datatype>> {
+        check!(handle != abi::DATATYPE_NULL, ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+        self.find(handle)
+            .ok_or_else(|| Error::new(abi::ERR_TYPE, "this is no datatype, or it has been freed"))
+    }
+
+    /// The datatype of a handle, for communication: it must be committed.
+    pub fn committed(&self, handle: Handle) -> Result<Rc<Datatype>> {
+        let datatype = self.get(handle)?;
+        check!(datatype.committed.get(), ERR_TYPE, "the datatype has not been committed");
+        Ok(datatype)
+    }
+
+    /// Gives a handle back.
+    pub fn free(&self, handle: Handle) {
+        self.derived.remove(handle);
+    }
+
+    /// The handle of the datatype of these contents that belongs to the library: the same contents
+    /// give the same one again.
+    pub fn permanent(&self, contents: Contents, shape: Shape, element: Option<Element>) -> Handle {
+        let same = |known: &&Rc<Datatype>| {
+            let known = known.contents();
+            let of_same = known
+                .types
+                .iter()
+                .map(|of| of.handle())
+                .eq(contents.types.iter().map(|of| of.handle()));
+            known.combiner == contents.combiner && known.integers == contents.integers && of_same
+        };
+        if let Some(known) = self.permanent.borrow().iter().find(same) {
+            return known.handle();
+        }
+        let made = Datatype { element, permanent: true, ..Datatype::new(shape, contents) };
+        made.committed.set(true);
+        let made = Rc::new(made);
+        self.permanent.borrow_mut().push(Rc::clone(&made));
+        self.add_shared(&made)
+    }
+
+    /// A handle by which the program is told of a datatype, and which it frees unless the datatype
+    /// is predefined.
+    pub fn give(&self, datatype: &Datatype) -> Handle {
+        if datatype.permanent {
+            return datatype.handle();
+        }
+        debug_assert!(datatype.contents.is_some(), "named datatypes are permanent");
+        self.add(datatype.duplicate(datatype.contents().clone()))
     }
 
     fn find(&self, handle: Handle) -> Option<Rc<Datatype>> {
@@ -465,22 +537,5 @@ impl Types {
     /// See [`Self::show`].
     pub fn forget(&self, handle: Handle) {
         self.derived.remove(handle);
-    }
-}
-
-impl Mpi {
-    /// The datatype of a handle.
-    pub fn datatype(&self, handle: Handle) -> Result<Rc<Datatype>> {
-        check!(handle != abi::DATATYPE_NULL, ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
-        self.types
-            .find(handle)
-            .ok_or_else(|| Error::new(abi::ERR_TYPE, "this is no datatype, or it has been freed"))
-    }
-
-    /// The datatype of a handle, for communication: it must be committed.
-    pub fn committed(&self, handle: Handle) -> Result<Rc<Datatype>> {
-        let datatype = self.datatype(handle)?;
-        check!(datatype.committed.get(), ERR_TYPE, "the datatype has not been committed");
-        Ok(datatype)
     }
 }

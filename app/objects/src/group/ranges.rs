@@ -8,15 +8,15 @@ use crate::check;
 use crate::error::{Error, Result};
 
 /// First rank, last rank, distance.
-pub(super) type Range = [c_int; 3];
+pub type Range = [c_int; 3];
 
 /// The ranks of a list; each must be there and stand in the list once.
-pub(super) fn ranks(group: &Group, list: &[c_int]) -> Result<Vec<u32>> {
+pub fn ranks(group: &Group, list: &[c_int]) -> Result<Vec<u32>> {
     distinct(group, list.iter().copied(), abi::ERR_RANK)
 }
 
 /// The ranks that ranges name; each must be there and be named once.
-pub(super) fn members(group: &Group, ranges: &[Range]) -> Result<Vec<u32>> {
+pub fn members(group: &Group, ranges: &[Range]) -> Result<Vec<u32>> {
     let size = group.size() as c_int;
     for [first, last, stride] in ranges {
         check!(*stride != 0, ERR_ARG, "a range of ranks has stride 0");
