@@ -285,11 +285,12 @@ pub fn release(context: u64, members: u32) {
 
 /// Tells the simulator of a communicator, if it has not been told.
 pub fn register(comm: &Comm) {
-    let mpi = mpi();
-    let Ok(port) = mpi.port() else { return };
-    if comm.registered.replace(true) {
+    if comm.registered.get() {
         return;
     }
+    let mpi = mpi();
+    let Ok(port) = mpi.port() else { return };
+    comm.registered.set(true);
     let places = |ranks: Vec<c_int>| {
         let places: Vec<_> =
             ranks.into_iter().map(|rank| u32::try_from(rank).unwrap_or(rank_ipc::ANY)).collect();

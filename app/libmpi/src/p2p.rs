@@ -9,7 +9,7 @@ use rank_ipc::{ANY, Client, Command, Completion, Offset, Poll, Shape};
 use crate::abi::{self, Handle, Status};
 use crate::argument::{Number, Out};
 use crate::comm::Comm;
-use crate::datatype::{Datatype, check_buffer};
+use crate::datatype::Datatype;
 use crate::environment::TAG_UB;
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
@@ -53,9 +53,10 @@ impl Data {
     pub fn new(address: *const c_void, count: impl Number, datatype: Handle) -> Result<Self> {
         let count = count.wide();
         check!(count >= 0, ERR_COUNT, "a count is negative: {count}");
-        let datatype = mpi().committed(datatype)?;
+        let mpi = mpi();
+        let datatype = mpi.committed(datatype)?;
         let address: *mut u8 = address.cast_mut().cast();
-        check_buffer(&datatype, address, count as u64)?;
+        datatype.check_buffer(address, count as u64, !mpi.hollow.get())?;
         Ok(Self { address, count: count as u64, datatype })
     }
 
@@ -363,8 +364,9 @@ pub fn blocking(active: Active) -> Result<Status> {
 /// A request for an operation that goes on while the call returns.
 #[inline(always)]
 pub fn posted(active: Active, request: Out<Handle>) -> Result {
-    mpi().port()?.called(Shape::Posted);
-    request.set(mpi().begin(active))
+    let mpi = mpi();
+    mpi.port()?.called(Shape::Posted);
+    request.set(mpi.begin(active))
 }
 
 /// Sends and returns when the buffer is free again.

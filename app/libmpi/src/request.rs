@@ -215,12 +215,12 @@ pub fn forget(active: Active) -> Result {
 
 /// Takes in the data of operations whose requests were freed, as far as they are done.
 pub fn adopt() -> Result {
-    if mpi().orphans.borrow().is_empty() {
+    let mpi = mpi();
+    if mpi.orphans.borrow().is_empty() {
         return Ok(());
     }
-    let mpi = mpi();
     let Some(port) = mpi.port.get() else { return Ok(()) };
-    let orphans = std::mem::take(&mut *mpi.orphans.borrow_mut());
+    let orphans = mpi.orphans.take();
     let (done, open): (Vec<_>, Vec<_>) =
         orphans.into_iter().partition(|active| active.is_done(port));
     mpi.orphans.borrow_mut().extend(open);

@@ -80,10 +80,18 @@ thread_local! {
 /// The calling thread, by the kernel's number.
 #[inline]
 pub fn me() -> u32 {
-    if ME.get() == 0 {
-        ME.set(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned());
+    match ME.get() {
+        0 => first_time(),
+        me => me,
     }
-    ME.get()
+}
+
+/// Asks the kernel for the number of the calling thread.
+#[cold]
+fn first_time() -> u32 {
+    let me = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
+    ME.set(me);
+    me
 }
 
 /// True if this thread waits by the clock on the wall.
@@ -122,10 +130,10 @@ pub fn allowed() -> bool {
     MULTIPLE.load(Ordering::Acquire)
 }
 
-/// The calling thread is about to use the library's state of its rank: waits until no other thread
-/// does.
-pub fn enter() {
-    if allowed() || !is_only_thread() {
+/// The calling thread, whose number is `me`, is about to use the library's state of its rank: waits
+/// until no other thread does.
+pub fn enter(me: u32) {
+    if allowed() || !is_only_thread(me) {
         take(1);
     }
 }
@@ -133,8 +141,8 @@ pub fn enter() {
 /// True if this thread is the only one that has called so far. A second thread, whatever the
 /// program has asked for, makes all take turns from now on: programs count on that to work with
 /// libraries that go by the calls that are under way.
-fn is_only_thread() -> bool {
-    let (me, first) = (me(), FIRST.load(Ordering::Relaxed));
+fn is_only_thread(me: u32) -> bool {
+    let first = FIRST.load(Ordering::Relaxed);
     if first == 0 || cfg!(test) {
         FIRST.store(me, Ordering::Relaxed);
     } else if first != me {

@@ -28,10 +28,13 @@ const READ: u64 = 1;
 /// Leaves contents where they are and returns the place of the block that stands for them; 0 if
 /// they cannot stay there.
 pub fn expose(data: &Data) -> Result<Offset> {
+    let bytes = data.bytes();
+    if bytes < LEAST {
+        return Ok(0);
+    }
     let mpi = mpi();
     let port = mpi.port()?;
-    let bytes = data.bytes();
-    if bytes < LEAST || !port.memory().layout().is_private() {
+    if !port.memory().layout().is_private() {
         return Ok(0);
     }
     let Some((offset, length)) = data.datatype.run(data.count) else { return Ok(0) };

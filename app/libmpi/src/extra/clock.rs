@@ -30,7 +30,7 @@ fn may_ask(rank: &Unguarded) -> bool {
 
 /// Does something with the simulator that is no call of MPI.
 fn inside<T>(rank: &'static Unguarded, work: impl FnOnce(&Mpi, &Client) -> T) -> Option<T> {
-    let _deeper = rank.deeper();
+    let _deeper = rank.deeper(threads::me());
     alongside(|mpi| Some(work(mpi, mpi.port.get()?)))
 }
 

@@ -33,7 +33,8 @@ impl Requests {
 
     /// Requests that no call is to change.
     pub fn of(given: &[Handle]) -> Result<Self> {
-        let known = given.iter().map(|handle| mpi().request(*handle)).collect::<Result<_>>()?;
+        let mpi = mpi();
+        let known = given.iter().map(|handle| mpi.request(*handle)).collect::<Result<_>>()?;
         Ok(Self { handles: Out::null(), known })
     }
 

@@ -5,9 +5,10 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
 use super::Mpi;
-use super::unguarded::{Deeper, current, thread_pointer, unguarded};
+use super::unguarded::{Deeper, Unguarded, current, thread_pointer, unguarded};
 use crate::environment::check_phase;
 use crate::error::{Error, Result};
+use crate::threads::me;
 use crate::{abi, simulator, threads};
 
 /// A guard of the state of the calling thread's rank.
@@ -64,17 +65,16 @@ impl Drop for Guard {
 struct Hold(Option<NonNull<Mpi>>);
 
 impl Hold {
-    /// Takes the state, once no other thread is in the library.
+    /// Takes the state for the calling thread, whose number is `me`, once no other thread is in the
+    /// library.
     #[inline]
-    fn take() -> Self {
-        if unguarded().is_held_here() {
+    fn take(unguarded: &Unguarded, me: u32) -> Self {
+        if unguarded.is_held_here() {
             return Self(None);
         }
-        threads::enter();
-        let rank = current();
-        // SAFETY: made above if it was null, and never freed.
-        unsafe { &(*rank).unguarded }.holder.store(thread_pointer(), Ordering::Relaxed);
-        Self(NonNull::new(rank))
+        threads::enter(me);
+        unguarded.holder.store(thread_pointer(), Ordering::Relaxed);
+        Self(NonNull::new(current()))
     }
 }
 
@@ -92,7 +92,7 @@ impl Drop for Hold {
 /// Does what is no call of MPI with the state of the calling thread's rank, while no other thread
 /// uses it.
 pub fn alongside<T>(work: impl FnOnce(&Mpi) -> T) -> T {
-    let _hold = Hold::take();
+    let _hold = Hold::take(unguarded(), me());
     work(&mpi())
 }
 
@@ -146,10 +146,11 @@ pub struct Inside {
 #[inline]
 pub fn enter(name: &'static str) -> Result<Inside> {
     // MPI_Abort returns to nobody.
-    if unguarded().is_held_here() && name != "MPI_Abort" {
+    let unguarded = unguarded();
+    if unguarded.is_held_here() && name != "MPI_Abort" {
         return Err(nested());
     }
-    Ok(begin(name, true))
+    Ok(begin(unguarded, name, true))
 }
 
 #[cold]
@@ -169,21 +170,23 @@ fn nested() -> Error {
 /// changes nothing.
 #[inline]
 pub fn look_up(name: &'static str) -> Inside {
-    begin(name, false)
+    begin(unguarded(), name, false)
 }
 
 #[inline]
-fn begin(name: &'static str, simulates: bool) -> Inside {
-    let deeper = unguarded().deeper();
-    let hold = Hold::take();
-    let mpi = mpi();
+fn begin(unguarded: &'static Unguarded, name: &'static str, simulates: bool) -> Inside {
+    let me = me();
+    let deeper = unguarded.deeper(me);
+    let hold = Hold::take(unguarded, me);
+    // SAFETY: this thread holds the state, which is never freed.
+    let rank = unsafe { &*current() };
     if simulates {
-        simulator::enter(&mpi, name);
+        simulator::enter(rank, name);
     }
     if hold.0.is_some() {
-        mpi.call.set(name);
+        rank.call.set(name);
     }
-    check_phase(&mpi, name);
+    check_phase(rank, name);
     Inside { simulates, _hold: hold, _deeper: deeper }
 }
 

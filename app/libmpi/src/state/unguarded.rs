@@ -122,11 +122,11 @@ impl Unguarded {
         self.depth.load(Ordering::Relaxed) > 0
     }
 
-    /// Counts the calling thread as one that is in the library, if it is the rank's first, as long
-    /// as the result lives.
+    /// Counts the calling thread, whose number is `me`, as one that is in the library, if it is the
+    /// rank's first, as long as the result lives.
     #[inline]
-    pub fn deeper(&'static self) -> Deeper {
-        let first = self.is_main_thread().then_some(self);
+    pub fn deeper(&'static self, me: u32) -> Deeper {
+        let first = (self.main_thread.load(Ordering::Relaxed) == me).then_some(self);
         if let Some(first) = first {
             first.depth.store(first.depth.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         }
