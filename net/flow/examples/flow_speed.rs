@@ -210,8 +210,9 @@ fn ragged(name: &str, side: u32, backbone: f64) {
     println!("{name}: {flows} flows, {events} events: {spent:.4} s");
 }
 
-/// Everyone to everyone, 64 KiB, each host one message after the other in steps of 0.3 us.
-fn staggered(name: &str, platform: &Platform, ranks: u32) {
+/// Everyone to everyone, 64 KiB, each host one message after the other in steps of 0.3 us: to the
+/// hosts that follow it, or `in_turn` to host 0, 1, 2 and so on.
+fn staggered(name: &str, platform: &Platform, ranks: u32, in_turn: bool) {
     let start = seconds();
     let mut fluid = Fluid::new(platform.links.iter().copied());
     let (mut events, mut flows, mut done) = (0, 0, Vec::new());
@@ -227,7 +228,8 @@ fn staggered(name: &str, platform: &Platform, ranks: u32) {
         done.clear();
         if Some(now) == post {
             for from in 0..ranks {
-                let ends = (from, (from + step) % ranks);
+                let others = if in_turn { step - u32::from(step <= from) } else { from + step };
+                let ends = (from, others % ranks);
                 platform.send(&mut fluid, now, ends, 65536.0, (11.6436, 0.940_694), 0);
             }
             step += 1;
@@ -258,7 +260,8 @@ fn main() {
         ("staggered-512", 512),
     ] {
         if wanted(name) {
-            staggered(name, &fat_tree(), ranks);
+            staggered(name, &fat_tree(), ranks, false);
+            staggered(&format!("{name}-in-turn"), &fat_tree(), ranks, true);
         }
     }
     if wanted("tree-64-spread") {

@@ -28,9 +28,10 @@ const MANY: usize = 64;
 const ENTRIES: usize = 1 << 22;
 /// Entries of the matrix per variable from which on the general solver is as fast.
 const DENSITY: usize = 128;
-/// After so many solutions in a row that left most levels as they were, the general solver goes on.
+/// After so many solutions in a row that left most levels as they were, the general solver goes on,
+/// for a try; if this one has to take over again, it stays twice as long the next time.
 const CALM: u32 = 16;
-/// After so many solutions in a row that went through much of the system this solver takes over.
+/// After so many solutions in a row that took the general solver longer this one takes over.
 const FEW: u32 = 4;
 
 /// The groups of all full links, and what they use of all links, while this solver is in charge.
@@ -93,16 +94,17 @@ pub struct Groups {
     pub fixes: u64,
     /// Number of solutions in a row that speak for the other solver.
     against: u32,
+    /// By how much longer than at first this solver stays.
+    stays: u32,
 }
 
 impl Groups {
-    /// Takes over from the general solver after its solution, if the last few went through much of a
-    /// system for which a matrix is small enough.
+    /// Takes over from the general solver after its solution, if the last few covered so much of the
+    /// system that they took longer than to go through a matrix.
     pub fn take_charge(&mut self, system: &System, solver: &Solver) {
-        let (covered, full) = (solver.covered.len(), system.full.len());
-        let through_much = covered >= MANY && 4 * solver.open.len() > full;
-        let entries = if through_much { full * solver.links().count() } else { 0 };
-        let fits = through_much && entries <= (covered * DENSITY / 2).min(ENTRIES);
+        let covered = solver.covered.len();
+        let entries = if covered < MANY { 0 } else { system.full.len() * solver.links().count() };
+        let fits = covered >= MANY && entries <= (covered * DENSITY / 2).min(ENTRIES);
         self.against = if fits { self.against + 1 } else { 0 };
         if self.against > FEW {
             self.build(system);
@@ -211,7 +213,9 @@ impl Groups {
     /// solver is still worth its work.
     pub fn is_worth_it(&mut self, moved: usize, looked_at: usize) -> bool {
         self.against = if 4 * moved < looked_at { self.against + 1 } else { 0 };
-        self.against < CALM && self.shares.len() <= self.variables * DENSITY + ENTRIES / 256
+        let stays = self.against < CALM << self.stays;
+        self.stays = (self.stays + u32::from(!stays)).min(16);
+        stays && self.shares.len() <= self.variables * DENSITY + ENTRIES / 256
     }
 
     /// Says that the number of a variable's flows has changed.

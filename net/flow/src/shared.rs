@@ -18,6 +18,7 @@ use crate::{Link, Network, Parameters, Routes, fluid::after, network::way};
 
 /// Messages as flows between the hosts of a platform, for whatever runs on any network: synthetic
 /// traffic, the suite of conformance.
+#[derive(Debug)]
 pub struct Shared<R> {
     routes: Arc<R>,
     links: Vec<Link>,
@@ -172,8 +173,9 @@ impl<R: Routes + Send + Sync> Shared<R> {
 
 impl<R: Routes + Send + Sync> Links for Shared<R> {
     fn link_time(&self, host: HostId, bytes: u64) -> Time {
-        let next = HostId((host.0 + 1) % self.hosts.max(1));
-        self.alone(Transfer::new(host, next, bytes)).map_or(Time::ZERO, |alone| alone.leaving)
+        let others = (1..self.hosts).map(|step| HostId((host.0 + step) % self.hosts));
+        let mut found = others.filter_map(|other| self.alone(Transfer::new(host, other, bytes)));
+        found.next().map_or(Time::ZERO, |alone| alone.leaving)
     }
 
     fn hops(&self, source: HostId, destination: HostId, _: MessageId) -> u32 {
