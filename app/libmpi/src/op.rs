@@ -44,8 +44,8 @@ impl UserReduction for User {
         let (handle, is_new) = types.show(datatype);
         while count > 0 {
             let some = count.min(most);
-            // SAFETY: the caller's. What is read is not changed by a function that keeps the standard's
-            // rules.
+            // SAFETY: the caller's. What is read is not changed by a function that keeps the
+            // standard's rules.
             unsafe {
                 let (from, into) = (from.cast_mut().cast::<c_void>(), into.cast::<c_void>());
                 self.function.reduce(self.large, from, into, some as i64, handle);

@@ -228,8 +228,8 @@ impl<P: Probe<Load>> Fluid<P> {
         guarded.unwrap_or(self.system.links[link as usize].load)
     }
 
-    /// Returns how often a variable, the flows of equal ways and bounds, was given a level or another
-    /// link that limits it: a measure of work that does not depend on the machine.
+    /// Returns how often a variable, the flows of equal ways and bounds, was given a level or
+    /// another link that limits it: a measure of work that does not depend on the machine.
     pub fn fixes(&self) -> u64 {
         self.solver.fixes + self.groups.fixes
     }

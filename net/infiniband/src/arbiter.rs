@@ -9,8 +9,8 @@
 pub struct Share {
     /// The virtual lane.
     pub lane: u8,
-    /// How much it may send before the next entry's turn, in units of 64 bytes (one flit); an entry
-    /// of weight 0 is skipped.
+    /// The amount that it may send before the next entry's turn, in units of 64 bytes (one flit);
+    /// an entry of weight 0 is skipped.
     pub weight: u8,
 }
 
@@ -38,7 +38,7 @@ impl Tables {
     }
 }
 
-/// Where a table's round robin stands.
+/// The state of a table's round robin.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
     entry: u16,

@@ -193,7 +193,7 @@ impl Fabric {
         if self.is_host(port.peer) { self.parameters.host_buffer } else { self.parameters.buffer }
     }
 
-    /// Where a packet goes at a switch.
+    /// Returns the output port and lane of a packet at a switch.
     #[inline]
     pub(crate) fn hop(&self, switch: DeviceId, port: u16, lane: u8, header: &Header) -> Hop {
         if header.level == MANAGEMENT {

@@ -89,7 +89,7 @@ impl Psn {
     }
 }
 
-/// What a packet carries besides its addresses: the route that its source has chosen or, where
+/// The fields of a packet besides its addresses: the route that its source has chosen or, where
 /// packets get lost, its PSN and whether it is damaged. There the choice follows from the hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp(pub u32);

@@ -8,7 +8,7 @@ use crate::{arbiter::Tables, congestion::Control, losses::Losses, sink::Hiccups}
 /// Bytes of a flit; credits count flits.
 pub const FLIT: u32 = 64;
 
-/// How a host chooses among the routes that a route set offers at the source.
+/// The way in which a host chooses among the routes that a route set offers at the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// Once for each pair of hosts and service level, which keeps messages in order.
@@ -64,7 +64,7 @@ pub struct Parameters {
     pub losses: Option<Losses>,
     /// Congestion control, if it is on.
     pub congestion: Option<Control>,
-    /// How routes are chosen at the source.
+    /// The choice of routes at the source.
     pub choice: Choice,
     /// Seed of what is random: choices and the lengths of pauses.
     pub seed: u64,

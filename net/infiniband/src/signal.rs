@@ -25,7 +25,7 @@ pub enum Kind {
 /// A packet whose head reaches an input port; the flits follow as `shape` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// When the flits pass.
+    /// The times at which the flits pass.
     pub shape: Shape,
     /// The host that sent it.
     pub source: HostId,
@@ -54,7 +54,7 @@ pub struct Packet {
 /// Buffer space that becomes free behind an output port, `flits` flits as `shape` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credit {
-    /// When the credits arrive.
+    /// The times at which the credits arrive.
     pub shape: Shape,
     /// The output port whose far end has room.
     pub port: u16,

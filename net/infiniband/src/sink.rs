@@ -17,7 +17,7 @@ use units::HostId;
 
 use crate::{parameters::FLIT, signal::Packet, train::Shape};
 
-/// How the lengths of pauses vary.
+/// The distribution of the lengths of pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// All alike.
@@ -39,7 +39,7 @@ pub struct Hiccups {
     pub phase: u64,
     /// From the end of a pause to the poll that follows it, in picoseconds.
     pub resume: u64,
-    /// How the lengths vary.
+    /// The distribution of their lengths.
     pub spread: Spread,
 }
 
@@ -111,16 +111,16 @@ pub(crate) struct Sink {
     hiccups: Hiccups,
     random: Random,
     host: HostId,
-    /// When the last flit that has arrived so far is gone, on a bus without pauses.
+    /// The time at which the last flit that has arrived so far is gone, on a bus without pauses.
     free: u64,
     held: VecDeque<Held>,
-    /// When the next poll is due.
+    /// The time at which the next poll is due.
     poll: Option<u64>,
-    /// When the last one was lost, and the end of the pause if it fell into one.
+    /// The time at which the last one was lost, and the end of the pause if it fell into one.
     lost: (u64, u64),
     /// Up to when all arrivals are known.
     known: u64,
-    /// When to go on if nothing arrives before.
+    /// The time at which to go on if nothing arrives before.
     pub wake: u64,
 }
 
@@ -235,7 +235,8 @@ impl Sink {
         at + service
     }
 
-    /// When the pause is over that swallows a poll; one at its very beginning comes before it.
+    /// Returns the end of the pause that swallows a poll; one at its very beginning comes before
+    /// it.
     fn pause_over(&self, poll: u64) -> Option<u64> {
         let Hiccups { period, phase, .. } = self.hiccups;
         let k = poll.checked_sub(phase)? / period;

@@ -50,7 +50,7 @@ struct Lane {
     credits: Credits,
     /// Flits that wait for it.
     flits: u32,
-    /// Where the round robin over inputs begins.
+    /// The input at which the round robin begins.
     turn: u16,
     /// Eligible packets since one was marked.
     unmarked: u16,
@@ -61,9 +61,9 @@ struct Lane {
 /// An output port.
 #[derive(Clone, Copy, Debug)]
 struct Output {
-    /// When the next packet may be granted.
+    /// The time at which the next packet may be granted.
     ready: u64,
-    /// When the link has sent all it was given.
+    /// The time at which the link has sent all that it was given.
     link_free: u64,
     updates: Updates,
     /// Lanes for which packets wait.
@@ -95,11 +95,11 @@ pub struct Switch {
     queues: Box<[Queue]>,
     /// Sets of inputs with packets, by output and lane.
     inputs: Box<[u64]>,
-    /// When each input's packets that are being sent are through; by input.
+    /// The times at which each input's packets that are being sent are through; by input.
     slots: Box<[u64]>,
     packets: Vec<Waiting>,
     free: u32,
-    /// When each output wants to arbitrate, and the first of those.
+    /// The times at which each output wants to arbitrate, and the first of those.
     wakes: Box<[u64]>,
     next: u64,
 }
@@ -141,7 +141,8 @@ impl Switch {
         }
     }
 
-    /// When something will happen here if nothing is heard before; [`Time::MAX`] if nothing.
+    /// The time at which something will happen here if nothing is heard before; [`Time::MAX`] if
+    /// nothing.
     pub const fn next(&self) -> Time {
         Time::from_ps(self.next)
     }

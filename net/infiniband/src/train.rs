@@ -3,7 +3,7 @@
 //! A packet is sent only when credits for all its flits are there, so once its head is granted
 //! nothing can stop the others: when each passes is known at once, and the train is one event.
 
-/// How the flits of a train follow its first. Flit i passes at
+/// The times of a train's flits after its first. Flit i passes at
 /// `start + max(i * gap, i * slow - lead)`: a packet that waited for an output leaves at that
 /// output's pace (`gap`) until it has caught up with flits that still arrive more slowly (`slow`),
 /// `lead` being how far its head was behind the earliest time at which it could have left. Without

@@ -28,12 +28,13 @@ impl Updates {
         Self { period: net.parameters.update.ps(), length, next: 0 }
     }
 
-    /// When the first credits are known to a port.
+    /// Returns the time at which the first credits are known to a port.
     pub fn first_credits(&self, link: &Port) -> u64 {
         if self.period == 0 { 0 } else { LEAD + link.cable }
     }
 
-    /// When a packet goes that is there at `start`, on a link that was given up at `free`.
+    /// Returns the time at which a packet goes that is there at `start`, on a link that was given
+    /// up at `free`.
     #[inline]
     pub fn start(&mut self, mut free: u64, mut start: u64) -> u64 {
         while self.period > 0 && start >= self.next {

@@ -54,7 +54,7 @@ fn one_message() {
     }
 }
 
-/// Where the sink keeps up, the wire sets the pace: 4x EDR moves a flit in 5.12 ns, and 10 000
+/// The wire sets the pace if the sink keeps up: 4x EDR moves a flit in 5.12 ns, and 10 000
 /// bytes are 2 packets of 4096 + 26 bytes (65 flits) and one of 1808 + 26 (29): 159 flits. Two
 /// switches and three cables: 2 * 90 + 3 * 10 = 210 ns. A generator of 7 ns a flit then sets it,
 /// and a crossbar of 9 ns.

@@ -51,7 +51,7 @@ impl Probe<(Time, DeviceId, Record)> for Recorded {
     }
 }
 
-/// What comes of messages from host 0 to host 1 that enter at time 0.
+/// The fate of messages from host 0 to host 1 that enter at time 0.
 struct Seen {
     delivered: Vec<u64>,
     left: Vec<u64>,
@@ -165,8 +165,8 @@ fn a_lost_acknowledgement_ends_by_the_time_out() {
     assert_eq!(seen.left, [again + 1_157_000 + 101_000]);
 }
 
-/// The receiver reports once that a packet is missing. When that is lost again, the time-out decides:
-/// the timer runs since the last packet has left for the second time, at 2 * 3264 ns.
+/// The receiver reports once that a packet is missing. When that is lost again, the time-out
+/// decides: the timer runs since the last packet has left for the second time, at 2 * 3264 ns.
 #[test]
 fn a_packet_that_is_lost_twice_waits_for_the_time_out() {
     let seen = send(losing(&[(0, 0), (0, 3)]), &[3 * FULL]);
@@ -225,7 +225,8 @@ fn a_time_out_past_the_range_of_time() {
 ///   The mean of j is 1 / q.
 /// - If the negative acknowledgement is lost (p), the time-out of 20 t decides. It runs since the
 ///   acknowledgement of packet k - 1, at 1258 - 1088 = 170 ns, so k starts again at the next turn:
-///   at 21 t. (If that one is lost, too, packet k - 1 starts at 20 t, and k one turn later as well.)
+///   at 21 t. (If that one is lost, too, packet k - 1 starts at 20 t, and k one turn later as
+///   well.)
 /// - A packet that is lost again costs t, until it has left and the timer starts, and 20 t.
 ///
 /// The mean time of a packet, in t: q + p (q (2 + 1/q) + 21 p + 1 + 21 p/q).

@@ -1,4 +1,4 @@
-//! What makes no network is refused, with everything that is wrong with it.
+//! Parameters that make no network are refused, with everything that is wrong with it.
 
 mod common;
 

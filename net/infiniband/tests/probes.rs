@@ -1,4 +1,4 @@
-//! What may be watched.
+//! The records that may be watched.
 
 mod common;
 

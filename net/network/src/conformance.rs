@@ -38,9 +38,9 @@ pub fn all<N: Network>(network: &N, hosts: u32) {
     }
 }
 
-/// Checks what holds even if packets get lost on the way: everything is delivered once, in order and
-/// not before its time; it leaves its host once; nothing depends on the number of workers or the
-/// order of devices; nothing is left in the network.
+/// Checks what holds even if packets get lost on the way: everything is delivered once, in order
+/// and not before its time; it leaves its host once; nothing depends on the number of workers or
+/// the order of devices; nothing is left in the network.
 ///
 /// # Panics
 ///
@@ -186,8 +186,8 @@ fn idle<N: Network>(network: &N, hosts: u32) {
     }
 }
 
-/// Where the injection decides: two messages at a time that share their source, their destination,
-/// both, or nothing: the first takes what it takes alone.
+/// Checks networks in which the injection decides: of two messages at a time that share their
+/// source, their destination, both, or nothing: the first takes what it takes alone.
 fn pairs<N: Network>(network: &N, hosts: u32) {
     for first in transfers(network, hosts) {
         for second in transfers(network, hosts).filter(|second| second.bytes == first.bytes) {
@@ -236,9 +236,9 @@ fn workers<N: Network>(network: &N, hosts: u32) {
     }
 }
 
-/// The same happens whatever the order in which devices act within a window; every signal takes the
-/// lookahead, counted from the instant at which it is sent; and nothing is told after its time.
-/// This also holds for networks in which [`Network::uncontended`] is not the least time of a
+/// Checks that nothing depends on the order in which devices act within a window; every signal
+/// takes the lookahead, counted from the instant at which it is sent; and nothing is told after its
+/// time. This also holds for networks in which [`Network::uncontended`] is not the least time of a
 /// message, such as those that pause now and then.
 ///
 /// # Panics

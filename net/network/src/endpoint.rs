@@ -170,7 +170,7 @@ pub trait Endpoint<N: Network>: Sync + Sized {
         let _ = (device, state, worker);
     }
 
-    /// When the run ends, as far as a worker knows; see [`kernel::Model::end`].
+    /// Returns the end of the run, as far as a worker knows; see [`kernel::Model::end`].
     fn end(&self, worker: &Self::Worker) -> Time {
         let _ = worker;
         Time::MAX
@@ -196,13 +196,13 @@ pub struct Worked {
 /// A transfer that the network delivers to a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery<P> {
-    /// When it is delivered; this time may lie ahead.
+    /// The time of its delivery, which may lie ahead.
     pub at: Time,
     /// The host that it comes from.
     pub source: HostId,
     /// Its number there.
     pub id: MessageId,
-    /// When it entered the network, and its payload, if that was announced.
+    /// The time at which it entered the network, and its payload, if that was announced.
     pub announced: Option<(Time, P)>,
 }
 
@@ -216,7 +216,7 @@ pub struct Site<'t, N: Network, E: Endpoint<N>> {
     pub worker: &'t mut E::Worker,
     /// The network.
     pub network: &'t N,
-    /// Where mail goes.
+    /// The destination of mail.
     pub out: &'t mut Outbox<Mail<E::Payload, N::Signal>>,
     /// The host.
     pub host: HostId,

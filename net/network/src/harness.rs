@@ -43,7 +43,7 @@ pub struct Worker<W> {
     told: Told,
 }
 
-/// What an interface that acts tells its host, until the endpoint takes it.
+/// The events that an interface tells its host, until the endpoint takes it.
 #[derive(Default)]
 struct Told {
     deliveries: Vec<(Time, HostId, MessageId)>,
@@ -311,7 +311,7 @@ struct HostRun<'t, 'a, N: Network, E: Endpoint<N>> {
     harness: &'t Harness<'a, N, E>,
     told: &'t mut Told,
     signals: &'t mut u64,
-    /// When the endpoint has something to do next, or earlier.
+    /// The time at which the endpoint has something to do next, or earlier.
     due: Time,
     site: Site<'t, N, E>,
 }

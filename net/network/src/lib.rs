@@ -182,8 +182,8 @@ pub trait Network: Sync + Sized {
         out: &mut impl Outlet<Self>,
     ) -> Time;
 
-    /// Whether an interface at which nothing is due is as it was at the start: nothing waits, and
-    /// all credits are there. If not, the answer says what is missing.
+    /// Checks that an interface at which nothing is due is as it was at the start: nothing waits,
+    /// and all credits are there. If not, the answer says what is missing.
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ pub trait Network: Sync + Sized {
         Ok(())
     }
 
-    /// Whether a device at which nothing is due is as it was at the start; see
+    /// Checks that a device at which nothing is due is as it was at the start; see
     /// [`Network::at_rest`].
     ///
     /// # Errors

@@ -23,11 +23,11 @@ pub struct Nic<N: Network, P> {
 pub(crate) struct NicQueues<N: Network, P> {
     /// Transfers that are to enter, in order of time.
     posted: VecDeque<Posted>,
-    /// When each announced transfer enters, and what is to be known about it.
+    /// The time at which each announced transfer enters, and its payload.
     announced: FxHashMap<(HostId, MessageId), (Time, P)>,
     /// Signals that the interface has sent.
     pub signals: u32,
-    /// When the endpoint has something to do next, or earlier.
+    /// The time at which the endpoint has something to do next, or earlier.
     pub due: Time,
     /// Mail behind an event for which the endpoint has to wait, in order of time.
     pub held: Vec<Event<Mail<P, N::Signal>>>,
@@ -82,8 +82,8 @@ impl<N: Network, P: Wire> Nic<N, P> {
         }
     }
 
-    /// When a posted transfer enters or the interface acts of its own accord, whichever comes
-    /// first; at equal times, the transfer.
+    /// Returns the time at which a posted transfer enters or the interface acts of its own accord,
+    /// whichever comes first; at equal times, the transfer.
     #[inline]
     pub(crate) fn next(&self, network: &N) -> (Time, Due) {
         let Some(queues) = &self.queues else { return (Time::MAX, Due::Interface) };
@@ -114,7 +114,7 @@ impl<N: Network, P: Wire> Nic<N, P> {
         self.queues.as_mut()?.announced.remove(&key)
     }
 
-    /// When the endpoint has something to do next, or earlier.
+    /// The time at which the endpoint has something to do next, or earlier.
     #[inline]
     pub(crate) fn due(&self) -> Time {
         self.queues.as_ref().map_or(Time::ZERO, |queues| queues.due)

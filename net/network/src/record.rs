@@ -23,9 +23,9 @@ pub enum Record<D = Never> {
         lane: u8,
         /// Number of flits.
         flits: u32,
-        /// When the first begins.
+        /// The time at which the first begins.
         start: Time,
-        /// When the last ends.
+        /// The time at which the last ends.
         end: Time,
     },
     /// The depth of the queue for an output port and lane has changed.
@@ -63,7 +63,8 @@ pub enum Record<D = Never> {
         destination: HostId,
         /// Service level or class of the flow.
         level: u8,
-        /// How far the flow is slowed down: an index into the table of the congestion control.
+        /// The degree to which the flow is slowed down: an index into the table of the congestion
+        /// control.
         index: u16,
     },
     /// A packet is discarded, because it is damaged or leads nowhere.
@@ -73,7 +74,8 @@ pub enum Record<D = Never> {
         /// Its destination.
         destination: HostId,
     },
-    /// A source sends packets of a flow again, because one of them or its acknowledgement is missing.
+    /// A source sends packets of a flow again, because one of them or its acknowledgement is
+    /// missing.
     Resent {
         /// Destination of the flow.
         destination: HostId,

@@ -11,7 +11,7 @@ use crate::{Delivery, Endpoint, Harness, Network, Nic, Record, Site, Transfer, W
 /// A transfer that has entered the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Injection {
-    /// When it entered.
+    /// The time at which it entered.
     pub at: Time,
     /// The transfer.
     pub transfer: Transfer,
@@ -29,7 +29,7 @@ pub struct Log {
     /// The transfers that were delivered to it, and when; those of one instant by source and
     /// number.
     pub delivered: Vec<(Time, Injection)>,
-    /// When its transfers left it, with their numbers, if the network tells.
+    /// The times at which its transfers left it, with their numbers, if the network tells.
     pub left: Vec<(Time, u32)>,
 }
 

@@ -23,7 +23,7 @@ pub struct Traced<N, F> {
 /// A signal that has been sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent<S> {
-    /// When it arrives.
+    /// The time at which it arrives.
     pub at: Time,
     /// The host or device that has sent it.
     pub from: DeviceId,

@@ -1,4 +1,5 @@
-//! The functions of MPI on attributes (MPI 4.1, section 7.7), for each kind of object that has them.
+//! The functions of MPI on attributes (MPI 4.1, section 7.7), for each kind of object that has
+//! them.
 
 use std::ffi::{c_int, c_void};
 

@@ -1,5 +1,5 @@
-//! The kind of numbers that a datatype consists of (MPI 4.1, section 3.3.1), by which a receive into
-//! other numbers than were sent is noticed. Bytes, and data of several kinds, may be anything.
+//! The kind of numbers that a datatype consists of (MPI 4.1, section 3.3.1), by which a receive
+//! into other numbers than were sent is noticed. Bytes, and data of several kinds, may be anything.
 
 use super::Datatype;
 use super::basic::{Basic, Class};

@@ -176,9 +176,9 @@ impl Groups {
         if weight > 0.0 { self.room[column as usize] / weight } else { f64::INFINITY }
     }
 
-    /// Makes a link full, if its level is not above the `next` one: what still rises on it joins its
-    /// group. Variables that have to be at their bounds, or no longer can be, come first; then the
-    /// link is looked at again.
+    /// Makes a link full, if its level is not above the `next` one: what still rises on it joins
+    /// its group. Variables that have to be at their bounds, or no longer can be, come first; then
+    /// the link is looked at again.
     fn stop(&mut self, system: &System, column: u32, next: f64) {
         self.stops += 1;
         let weight = self.scan(system, column);
@@ -208,8 +208,8 @@ impl Groups {
         self.joining = joining;
     }
 
-    /// Puts the rising variables of a link that reach their bounds below its level at them, and lets
-    /// those at their bounds rise that do not. Returns whether there were any.
+    /// Puts the rising variables of a link that reach their bounds below its level at them, and
+    /// lets those at their bounds rise that do not. Returns whether there were any.
     fn meet_bounds(&mut self, system: &System, column: u32, level: f64, joining: &[u32]) -> bool {
         let bound = |variable: u32| system.rising[variable as usize].bound;
         let mut any = false;

@@ -34,7 +34,7 @@ const REPLY_FLITS: u8 = 1;
 /// A notification or acknowledgement that waits to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reply {
-    /// When the packet that it answers has arrived.
+    /// The time at which the packet that it answers has arrived.
     pub at: u64,
     pub destination: HostId,
     pub level: u8,
@@ -264,14 +264,14 @@ pub(super) struct Sender {
     updates: Updates,
     /// Picoseconds from flit to flit.
     pace: u32,
-    /// When the last packet went, and when it has left the link.
+    /// The time at which the last packet went, and that at which it has left the link.
     start: u64,
     free: u64,
-    /// When the next packet may go.
+    /// The time at which the next packet may go.
     ready: u64,
     /// Since when credits are short.
     stalled: u64,
-    /// When to look again.
+    /// The time at which to look again.
     pub wake: u64,
 }
 
@@ -385,14 +385,14 @@ impl Sender {
         out.send(link.peer, Time::from_ps(self.start + link.head), Signal::Packet(packet));
     }
 
-    /// When the link has sent the packet that leaves.
+    /// Returns the time at which the link has sent the packet that leaves.
     fn end(&self, net: &Fabric, link: &Port, packet: &Packet) -> u64 {
         let last = packet.shape.offset(u32::from(packet.flits) - 1) + u64::from(link.flit);
         self.start + last - net.parameters.short(link.flit, packet.last)
     }
 
-    /// Where packets get lost, decides if one that leaves is damaged, and starts the timer of its
-    /// connection.
+    /// Decides, on a network that loses packets, if one that leaves is damaged, and starts the
+    /// timer of its connection.
     fn count(&self, net: &Fabric, link: &Port, flows: &mut Flows, packet: Packet) -> Packet {
         let (Some(connections), Some(losses)) = (&mut flows.connections, &net.parameters.losses)
         else {

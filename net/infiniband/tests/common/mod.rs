@@ -115,7 +115,7 @@ pub fn watch(
     (deliveries.collect(), records)
 }
 
-/// When messages arrive that are given as (time in ps, source, message).
+/// Returns the arrivals of messages that are given as (time in ps, source, message).
 pub fn run(net: &Fabric, messages: &[(u64, u32, Message)]) -> Vec<Delivery> {
     watch(net, messages).0
 }

@@ -1,4 +1,5 @@
-//! The same network flit by flit: every flit, credit and grant by itself, nothing in closed form.
+//! The network of the model flit by flit: every flit, credit and grant by itself, nothing in closed
+//! form.
 //!
 //! Written from the rules in `docs/src/infiniband.md`, with queues of whole flits and a queue of
 //! instants at which everything is looked at again.
@@ -16,7 +17,7 @@ struct Flit {
     /// Flits of its packet, and its number there.
     of: u64,
     number: u64,
-    /// Whether the message ends with it.
+    /// True if the message ends with it.
     last: bool,
     /// Lane it travels on.
     lane: usize,

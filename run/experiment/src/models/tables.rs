@@ -23,7 +23,7 @@ pub(crate) fn interval(
     }
 }
 
-/// What tables need to know of a network, whichever model it is.
+/// The facts about a network that tables need, whichever model it is.
 pub trait NetworkFacts: Debug + Send + Sync {
     /// The time of one flit on the link behind an output port; `None` if there is no link.
     fn flit_time(&self, device: DeviceId, port: u16) -> Option<Time>;

@@ -70,7 +70,7 @@ pub(in crate::hca) struct Connection {
     asked: u64,
     /// The number of the packet that follows the last message.
     end: u64,
-    /// When the timer expires.
+    /// The time at which the timer expires.
     expires: u64,
     /// Retries that are left without progress.
     retries: u8,
@@ -126,7 +126,7 @@ impl Connection {
 pub(in crate::hca) struct Connections {
     /// By the number of the queue pair.
     pub of: Vec<Connection>,
-    /// When timers expire, and of which queue pair.
+    /// The times at which timers expire, with their queue pairs.
     timers: BTreeSet<(u64, u32)>,
     /// Packets that the host has sent.
     sent: u64,
@@ -139,7 +139,7 @@ impl Connections {
         self.sent - 1
     }
 
-    /// When the first timer expires.
+    /// Returns the time at which the first timer expires.
     pub fn wake(&self) -> u64 {
         self.timers.first().map_or(NEVER, |timer| timer.0)
     }
@@ -239,7 +239,7 @@ impl Flows {
         }
     }
 
-    /// When the first timer of a connection expires.
+    /// Returns the time at which the first timer of a connection expires.
     pub(in crate::hca) fn wake(&self) -> u64 {
         self.connections.as_ref().map_or(NEVER, |connections| connections.wake())
     }
