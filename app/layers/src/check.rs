@@ -187,7 +187,8 @@ pub fn check(program: &Path, libraries: &Path) -> Result<Report, Error> {
     let system = system_folders();
     while let Some(path) = waiting.pop() {
         let elf = match read(&path) {
-            // What is no library for this machine is passed over, as the dynamic linker does.
+            // A file that is no library for this machine is passed over, as the dynamic linker
+            // does.
             Err(_) if path != executable => continue,
             other => other?,
         };

@@ -28,7 +28,7 @@ pub fn parameters(function: &Function, interface: Interface) -> String {
 /// True if the library of an interface has a function: those of the standard all, even removed
 /// ones; extensions where they are at home.
 pub fn has(function: &Function, interface: Interface) -> bool {
-    // What asks for the standard interface finds it by these.
+    // Programs that ask for the standard interface find it by these functions.
     let tells = function.name.starts_with("MPI_Abi_");
     function.is_in(interface) || function.name.starts_with("MPI_") && !tells
 }

@@ -147,7 +147,7 @@ impl Mpi {
         }
     }
 
-    /// Whoever hears of an error.
+    /// The object whose error handler hears of an error.
     fn hearer(&self, about: About) -> Hearer {
         let (kind, handle) = match about {
             About::Comm(handle) => (Kind::Comm, handle),

@@ -192,7 +192,7 @@ pub fn end(active: Active) -> Result<Status> {
     }
 }
 
-/// Whoever started this operation does not want to know its end.
+/// Gives an operation up whose end nobody wants to know.
 pub fn forget(active: Active) -> Result {
     match active {
         Active::Send { .. } => drop(end(active)?),

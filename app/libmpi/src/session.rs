@@ -101,7 +101,7 @@ mpi_functions! {
         if room > 0 {
             pset_name.set_bytes(name.as_bytes(), room as usize)?;
         }
-        // What it would take, with the final zero.
+        // The room that it would take, with the final zero.
         pset_len.set(name.len() as c_int + 1)
     }
 

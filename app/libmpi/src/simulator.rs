@@ -357,7 +357,7 @@ pub fn computed(mpi: &Mpi) {
     if let (true, Some(port)) = (mpi.counted.get(), mpi.port.get()) {
         port.say(&Command::Compute(0));
     }
-    // What came before is told already.
+    // Otherwise the computation before is told already.
     if !told {
         meanwhile(mpi);
     }

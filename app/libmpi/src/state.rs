@@ -8,7 +8,7 @@
 //! frames that do not run. A call that begins while the state is held by its own thread is nested
 //! in something that MPI does not call, a signal handler or an allocator, and is an error.
 //!
-//! What other threads may look at without the lock lies in [`Unguarded`].
+//! The fields that other threads may look at without the lock are those of [`Unguarded`].
 
 use std::cell::{Cell, LazyCell};
 use std::sync::OnceLock;

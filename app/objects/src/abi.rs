@@ -2,7 +2,7 @@
 //! chapter 20), without their prefix `MPI_`. Inside this library everything is in these terms; the
 //! layers for other binary interfaces translate.
 
-// What each constant means stands in the standard, under its name.
+// The standard says, under its name, what each constant means.
 #![allow(missing_docs)]
 // The constants stand as the header writes them.
 #![allow(clippy::unreadable_literal)]

@@ -59,7 +59,7 @@ pub fn collective(class: Collective, from: Sent, into: Buffer, comm: Handle) -> 
                 let block = if all {
                     0
                 } else if is_grid {
-                    // What it sends one way along a dimension comes in from the other side.
+                    // A block that leaves one way along a dimension comes in from the other side.
                     number ^ 1
                 } else {
                     // The blocks of a rank are in the order of the edges from there.

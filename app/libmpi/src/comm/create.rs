@@ -179,7 +179,7 @@ mpi_functions! {
     fn Comm_disconnect(comm: Out<Handle>) about Comm(comm.get().unwrap_or(abi::COMM_NULL)) {
         let members = mpi().comm(comm.get()?)?;
         free(comm)?;
-        // What is under way ends before anyone goes on.
+        // Operations under way end before any rank goes on.
         control::meet(&members)
     }
 }
@@ -229,7 +229,7 @@ fn free(place: Out<Handle>) -> Result {
     comm.attributes.clear(handle)?;
     let comms = &mpi().comms;
     comms.table.remove(handle);
-    // What is under way does not know it by a handle that another may get.
+    // Operations under way do not know it by a handle that another may get.
     comm.handle.set(abi::COMM_NULL);
     if comms.parent.get() == handle {
         comms.parent.set(abi::COMM_NULL);

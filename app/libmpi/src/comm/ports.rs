@@ -68,7 +68,7 @@ fn accept(door: Door, comm: &Comm) -> Result<Vec<u8>> {
         if decision.is_mine()? {
             break (from, theirs.to_vec());
         }
-        // Who knocked has given up.
+        // The process that knocked has given up.
         decision.end();
     };
     let context = context::next_number(&[Purpose::Door as u64, u64::from(me)]);

@@ -201,7 +201,7 @@ fn subsets() {
         let group = made!(heddle_Group_incl(world, 2, [1, 3].as_ptr()));
         let subset = made!(heddle_Comm_create(abi::COMM_WORLD, group));
         assert_eq!(subset == abi::COMM_NULL, rank % 2 == 0);
-        // Whoever was left out still agrees with the others about what comes next.
+        // A rank that was left out still agrees with the others about what comes next.
         assert_eq!(groups(made!(heddle_Comm_dup(abi::COMM_WORLD))).0, [0, 1, 2, 3, 4]);
     });
 }

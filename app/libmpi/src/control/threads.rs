@@ -1,4 +1,4 @@
-//! Replaces the parent module in tests: a world whose ranks are threads, without a simulator.
+//! Replaces `control.rs` in tests: a world whose ranks are threads, without a simulator.
 
 // A test that goes wrong panics.
 #![allow(clippy::missing_panics_doc)]
@@ -52,7 +52,7 @@ pub fn ranks(size: u32, program: impl Fn(u32) + Sync) {
     });
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 #[allow(clippy::unnecessary_wraps)]
 pub fn connect() -> Result<Identity> {
     let (rank, first) = WORLD.with_borrow(|(_, rank, size)| (*rank, *size));
@@ -89,19 +89,19 @@ fn assemble(
     }
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 #[allow(clippy::unnecessary_wraps)]
 pub fn exchange(comm: &Comm, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
     let who = comm.local.world(0).unwrap();
     Ok(assemble((comm.context, who, -1), (comm.rank(), mine), (who, comm.size())))
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn meet(comm: &Comm) -> Result {
     exchange(comm, &[]).map(|_| ())
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 #[allow(clippy::unnecessary_wraps)]
 pub fn exchange_both(comm: &Comm, mine: &[u8]) -> Result<[Vec<Vec<u8>>; 2]> {
     let local = exchange(comm, mine)?;
@@ -111,7 +111,7 @@ pub fn exchange_both(comm: &Comm, mine: &[u8]) -> Result<[Vec<Vec<u8>>; 2]> {
     Ok([local, remote])
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 #[derive(Debug)]
 pub struct Word(Arc<AtomicU64>);
 
@@ -139,10 +139,10 @@ impl Word {
     pub fn end(&self) {}
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn settle() {}
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 #[allow(clippy::unnecessary_wraps)]
 pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<Vec<u8>> {
     let (me, there) = (comm.local.world(comm.rank()).unwrap(), comm.world_rank(peer).unwrap());
@@ -150,10 +150,10 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
     Ok(assemble((context, me, tag), (0, mine), (there, 1)).remove(0))
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn release(_: u64, _: u32) {}
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn register_pair(_: u64, _: u32, _: [u32; 2]) {}
 
 /// Two ranks to a host.
@@ -161,60 +161,60 @@ pub fn host(world: u32) -> u32 {
     world / 2
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn host_name(world: u32) -> String {
     format!("host{}", host(world))
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn share_memory(_: u32, _: u32) -> bool {
     true
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn meet_later(_: Handle, request: Out<Handle>) -> Result {
     request.set(done())
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn done() -> Handle {
     abi::REQUEST_NULL
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn now() -> u64 {
     NOW.get()
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn abort(code: i32) -> ! {
     panic!("ended with code {code}")
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn register(comm: &Comm) {
     comm.registered.set(true);
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 #[allow(clippy::unnecessary_wraps)]
 pub fn begin() -> Result {
     Ok(())
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn rest() {}
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn leave() {}
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 #[allow(clippy::unnecessary_wraps)]
 pub fn wait_sent(_: &crate::memory::Buffer) -> Result {
     Ok(())
 }
 
-/// See the other `agree`.
+/// Stands for its namesake in `control.rs`.
 pub fn when_sent(_: &crate::memory::Buffer) -> Handle {
     done()
 }

@@ -238,7 +238,7 @@ fn shares(
 mpi_functions! {
     fn Type_dup(old: Handle, new: Out<Handle>) {
         let found = mpi().datatype(old)?;
-        // What a copy function refuses gives no datatype.
+        // If a copy function refuses, there is no new datatype.
         new.set(abi::DATATYPE_NULL)?;
         let attributes = found.attributes.copies(old)?;
         register(new, build::duplicate(&found).with_attributes(attributes))

@@ -129,7 +129,7 @@ mpi_functions! {
         if room > 0 {
             value.set_bytes(found, room as usize)?;
         }
-        // What it would take, with the final zero.
+        // The room that it would take, with the final zero.
         buflen.set(found.len() as c_int + 1)
     }
 

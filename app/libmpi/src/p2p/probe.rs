@@ -180,7 +180,7 @@ impl Probed {
         let (room, at_once, probes, before) = (u64::MAX, !waits, true, None);
         let receive = Command::Receive { from, tag, room, at_once, probes, before };
         let ticket = port.start(&receive);
-        // Whoever waits for one, all are taken in, in their order.
+        // All are taken in, in their order, whichever of them is waited for.
         port.say(&Command::Leave(ticket));
         self.fetches.borrow_mut().push(Fetch { tag, ticket });
         threads::finish(port, &[ticket]);

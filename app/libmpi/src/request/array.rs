@@ -144,8 +144,8 @@ pub fn set_all(outcomes: impl Iterator<Item = Result<Status>>, statuses: Out<Sta
         };
         statuses.set_at(place, Status { error, ..status })?;
     }
-    // Which of several is at fault, only their statuses say. The communicator of the first hears of
-    // it, as if it were alone.
+    // Only the statuses of several requests say which is at fault. The communicator of the first
+    // hears of it, as if it were alone.
     let error = first.map(|error| Error { code: abi::ERR_IN_STATUS, ..error });
     error.map_or(Ok(()), Err)
 }

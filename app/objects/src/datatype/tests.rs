@@ -208,7 +208,7 @@ fn a_short_message() {
         (of.elements_in(24), of.elements_in(27), of.elements_in(28)),
         (Some(6), None, Some(7))
     );
-    // The same in parts, at places that are no boundaries.
+    // In parts, at places that are no boundaries, it gives the same.
     let mut again = [0_u8; 40];
     for (start, end) in [(0, 5), (5, 13), (13, 27)] {
         // SAFETY: as above.

@@ -74,7 +74,7 @@ fn extremes_and_where_they_are() {
     assert_eq!(reduced(abi::MINLOC, abi::TWO_REAL, [3_f32, 2.0], [3.0, 1.0]), [3.0, 1.0]);
 }
 
-// What the standard does not define is refused with MPI_ERR_OP.
+// Combinations that the standard does not define are refused with MPI_ERR_OP.
 #[test]
 fn refused() {
     let refused = [
