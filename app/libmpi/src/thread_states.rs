@@ -93,7 +93,8 @@ impl ThreadStates {
             if waits(other.thread) {
                 continue;
             }
-            // What has been woken is not in this state, though it may have to wait for a processor.
+            // A thread that has been woken is not in this state, though it may have to wait for a
+            // processor.
             if !stat.is_state_of_sleep() {
                 return None;
             }
@@ -215,6 +216,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel about threads")]
     fn a_thread_that_waits_for_another_sleeps_and_one_that_waits_for_time_does_not() {
         let (state, started) =
             (Arc::new((Mutex::new(0), Condvar::new())), Arc::new(Barrier::new(2)));
@@ -251,6 +253,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel about threads")]
     fn threads_that_wake_each_other_in_turn_are_never_all_asleep() {
         const THREADS: usize = 3;
         let state = Arc::new((Mutex::new(0), [const { Condvar::new() }; THREADS]));
@@ -288,6 +291,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel about threads")]
     fn what_the_program_opened_in_the_place_of_ours_stays_open() {
         let mut states = ThreadStates::new();
         assert!(states.count().is_some());

@@ -61,6 +61,7 @@ mod tests {
 
     /// Keys that differ in one small word, in order, or in length have different numbers.
     #[test]
+    #[cfg_attr(miri, ignore = "a million numbers take Miri an hour")]
     fn keys_are_told_apart() {
         let mut seen = std::collections::BTreeSet::new();
         for purpose in 0..10 {

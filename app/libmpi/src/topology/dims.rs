@@ -119,6 +119,7 @@ mod tests {
 
     /// From the standard's table for `MPI_Dims_create`, and products that can be checked by eye.
     #[test]
+    #[cfg_attr(miri, ignore = "factors large numbers, which takes Miri long")]
     fn lengths_are_as_equal_as_possible() {
         let filled = |nodes, dims: &[i32]| {
             let mut dims = dims.to_vec();
