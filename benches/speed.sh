@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measures the speed of heddle on the cases that it is meant to be fast at, beside the targets:
 # benches/speed.sh HEDDLE [--long]. Best of three: CPU seconds of the whole process, with the peak
-# memory of that run. Those on two threads compare the wall time of the simulation phase. The
-# largest case takes a minute and 8 GB, and is run, once, only with --long. Times inform and do not
+# memory of that run. Those on two threads compare the wall time of the simulation phase. Cases
+# that take a minute, one of them 8 GB, are run, once, only with --long. Times inform and do not
 # gate: see benches/instructions.sh for what gates.
 set -euo pipefail
 heddle=$(realpath "$1")
@@ -82,6 +82,20 @@ dissemination 1048576 --permute 1
 measure "dissemination 1 Mi, permuted" 4 - "${run[@]}"
 alltoall 1024 --set loggops.compat=loggopsim
 measure "linear-alltoall 1024, compat" 0.5 - "${run[@]}"
+staggered() { # ranks, radix of the fat tree: sets `run`
+    run=(pattern:linear-alltoall --ranks "$1" --size 64KiB --network flow
+        --topology "fat-tree:levels=2,radix=$2" --set flow.ois=0B:0.3us)
+}
+staggered 96 24
+measure "flows, staggered alltoall 96" 0.2 - "${run[@]}"
+staggered 192 24
+measure "flows, staggered alltoall 192" 1.5 - "${run[@]}"
+staggered 512 32
+if [ "$long" = --long ]; then
+    times=1 measure "flows, staggered alltoall 512, once" 60 - "${run[@]}"
+else
+    line "flows, staggered alltoall 512" "-" 60 "-" "-" "not run without --long"
+fi
 dissemination 16777216
 if [ "$long" = --long ]; then
     times=1 measure "dissemination 16 Mi, once" 60 8000 "${run[@]}"

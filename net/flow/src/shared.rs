@@ -1,9 +1,9 @@
 //! A network of flows that meets the contract of all networks.
 //!
-//! All flows meet in one device, the solver. A flow uses no bandwidth before its latency has passed,
-//! and that is what the device has time in. Let W be half the least latency of a message between
+//! All flows meet in one device, the solver. A flow uses no bandwidth before its latency has
+//! passed, and that leaves the device time. Let W be half the least latency of a message between
 //! two hosts. A start takes W to the device, so that at time T all flows are known there that use
-//! bandwidth before T + W; up to then the device solves, and an end takes W back to its hosts. So
+//! bandwidth before T + W. Up to then the device solves, and an end takes W back to its hosts. So
 //! no time is added, and the ends are those of [`Network`].
 //!
 //! Messages of a host to itself meet nothing: they take what they take alone.
@@ -21,11 +21,19 @@ use crate::{Link, Network, Parameters, Routes, fluid::after, network::way};
 #[derive(Debug)]
 pub struct Shared<R> {
     routes: Arc<R>,
-    links: Vec<Link>,
+    links: Arc<[Link]>,
     parameters: Parameters,
     hosts: u32,
     /// W.
     half: Time,
+}
+
+impl<R> Clone for Shared<R> {
+    fn clone(&self) -> Self {
+        let Self { routes, links, parameters, hosts, half } = self;
+        let (routes, links) = (Arc::clone(routes), Arc::clone(links));
+        Self { routes, links, parameters: parameters.clone(), hosts: *hosts, half: *half }
+    }
 }
 
 /// A start or an end of a flow.
@@ -93,7 +101,7 @@ impl<R: Routes> Shared<R> {
         if half == Time::ZERO {
             return Err("a flow needs a latency between any two hosts, of 2 ps or more".to_owned());
         }
-        Ok(Self { routes: Arc::new(routes), links, parameters, hosts, half })
+        Ok(Self { routes: Arc::new(routes), links: links.into(), parameters, hosts, half })
     }
 
     fn network(&self) -> Network<Arc<R>> {

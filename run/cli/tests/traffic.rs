@@ -53,6 +53,33 @@ fn what_the_network_tells() {
     assert_eq!(read("out/links.svg").matches("<line").count(), 4);
 }
 
+/// Flows of a ring meet at their source and destination, and nobody else's: each link is a server
+/// that the flows there share evenly (M/G/1 PS). With a message alone taking x after its latency L,
+/// and the load r, the mean is L + x / (1 - r), whatever the lengths are (Kleinrock, *Queueing
+/// Systems II*, section 4.4). L is twice the cable and once the switch, x 64 KiB and 16 bytes at
+/// 12.5 GB/s.
+#[test]
+fn flows_of_a_ring() {
+    let folder = Folder::new("traffic-flows");
+    let command = "run traffic:ring --network flow --topology star:hosts=8 --length 64KiB --load \
+                   0.3:0.6:0.3 --precision 0.01 --format json -o out --set flow.variant=fluid \
+                   --set flow.cross-traffic=false --set flow.window=0B --set network.link=4xEDR \
+                   --set network.cable=100ns --set network.latency-in=50ns --set \
+                   network.latency-out=50ns";
+    let json = folder.heddle(command).json();
+    let points = json["points"].as_array().expect("points");
+    let (latency, alone) = (300_000.0, 65_552.0 / 12.5e9 * 1e12);
+    for (point, load) in points.iter().zip([0.3, 0.6]) {
+        let (least, mean) = (&point["percentiles"][0], &point["latency"]["mean"]);
+        let [least, mean] = [least, mean].map(|value| value.as_f64().expect("a number"));
+        assert!((least - (latency + alone)).abs() <= 1.0, "{point}");
+        let expected = latency + alone / (1.0 - load);
+        assert!((mean / expected - 1.0).abs() < 0.02, "{mean}, not {expected}");
+    }
+    let again = folder.heddle("run out/manifest.json --format json --threads 2").json();
+    assert_eq!(again, json);
+}
+
 /// Intervals of a picosecond make more rows than can be written: that is said, and takes no memory.
 /// None have no width.
 #[test]
@@ -122,6 +149,7 @@ fn placement() {
     assert!((part - 3.5).abs() < 0.1, "{part}");
 }
 
+// Long because it lists what goes wrong.
 #[test]
 fn mistakes() {
     let folder = Folder::new("traffic-mistakes");
@@ -169,7 +197,18 @@ fn mistakes() {
             "h0 is placed twice",
         ),
         (format!("run traffic:sphere {network} --set traffic.radius=1"), "a radius of 2 holds one"),
-        ("run traffic:uniform".to_owned(), "traffic needs a network with switches"),
+        ("run traffic:uniform".to_owned(), "traffic needs a network with a topology"),
+        (
+            "run traffic:uniform --network flow --topology star:hosts=4 --set flow.os=0B:1us"
+                .to_owned(),
+            "`flow.os` is not used by this workload",
+        ),
+        (
+            "run traffic:uniform --network flow --topology star:hosts=4 -o out --set \
+             traffic.interval=1us"
+                .to_owned(),
+            "`traffic.interval` is not",
+        ),
         ("run pattern:gather --load 0.5".to_owned(), "`traffic.load` is not used by this workload"),
     ] {
         let output = folder.heddle(&command);

@@ -5,9 +5,10 @@
 mod costs;
 mod items;
 
-use std::{collections::BTreeMap, path::PathBuf, time::Instant};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Instant};
 
-use ::flow::{Link, Load, Loads, Network, Routes, Sharing};
+use ::flow::{Link, Load, Loads, Network, Routes, Shared, Sharing};
+use ::topology::{Imported, Topology as Wiring};
 use host::{Outcome, Protocols, Record, Settings, Work, simulate_flow};
 use kernel::{Probe, Silent};
 use platform::{Platform, Rates};
@@ -18,6 +19,7 @@ use super::{
     Calls, Model, Run, Simulated, hosts, infiniband,
     places::{self, Places},
     stock::Stock,
+    switched::{Loaded, Switches, Under},
     topologies,
 };
 use crate::{
@@ -35,12 +37,22 @@ pub(crate) use items::TEST;
 /// A platform, and what its messages and hosts cost.
 #[derive(Debug)]
 pub struct Flow {
-    platform: Platform,
+    platform: Arc<Platform>,
     /// The file that describes it, if it has one of its own.
     file: Option<PathBuf>,
+    /// The topology that it is made of, if it is.
+    wired: Option<Wired>,
     items: Items,
     protocols: Protocols,
-    places: Places,
+    places: Arc<Places>,
+}
+
+/// A topology of ours, for synthetic traffic over its cables.
+#[derive(Debug)]
+struct Wired {
+    imported: Arc<Imported>,
+    places: Arc<Places>,
+    network: Result<Shared<Ways>, String>,
 }
 
 /// The traffic that a link carried.
@@ -57,11 +69,15 @@ pub struct Carried {
 type Mistakes = Vec<Diagnostic>;
 
 /// Routes of a platform as flows need them.
-struct Ways<'a>(&'a Flow);
+#[derive(Clone, Debug)]
+struct Ways {
+    platform: Arc<Platform>,
+    file: Option<PathBuf>,
+}
 
-impl Routes for Ways<'_> {
+impl Routes for Ways {
     fn route(&self, from: u32, to: u32, links: &mut Vec<u32>) -> Result<f64, String> {
-        let Self(Flow { platform, file, .. }) = self;
+        let Self { platform, file } = self;
         platform.route(from, to, links).map_err(|error| match (file, error.place) {
             (Some(file), (line @ 1.., column)) => {
                 format!("{}: line {line}, column {column}: {error}", file.display())
@@ -78,12 +94,13 @@ pub(crate) fn resolve(
     let mut mistakes = stated_twice(configuration);
     let found = platform(configuration, stock).map_err(|found| mistakes.extend(found)).ok();
     let places = places::resolve(configuration).map_err(|found| mistakes.push(found)).ok();
-    let (Some((mut platform, out, of_readers)), Some(mut places)) = (found, places) else {
+    let (Some((mut platform, wiring, of_readers)), Some(mut places)) = (found, places) else {
         return Err(mistakes);
     };
     let names: Vec<_> = platform.hosts.iter().map(|host| host.name.as_str()).collect();
-    mistakes.extend(places::mistakes(configuration, &names, &out));
-    places.out = out;
+    places.out =
+        wiring.iter().flat_map(|(imported, _)| imported.topology.graph.hosts_out()).collect();
+    mistakes.extend(places::mistakes(configuration, &names, &places.out));
     let mut items = Items::default();
     let mut warnings: Vec<_> =
         platform.remarks.iter().map(|remark| remark.message.clone()).collect();
@@ -119,7 +136,10 @@ pub(crate) fn resolve(
         .then(|| "smpi/wtime has no effect: traces do not tell of MPI_Wtime".to_owned());
     warnings.extend(wtime.into_iter().chain(of_readers));
     let file = configuration.platform();
-    Ok((Flow { platform, file, items, protocols, places }, warnings))
+    let (platform, places) = (Arc::new(platform), Arc::new(places));
+    let mut flow = Flow { platform, file, wired: None, items, protocols, places };
+    flow.wired = wiring.map(|(imported, latency)| flow.wired(imported, latency));
+    Ok((flow, warnings))
 }
 
 /// Settings of what a platform states itself.
@@ -139,17 +159,17 @@ fn stated_twice(configuration: &Configuration) -> Mistakes {
     said.map(mistake).collect()
 }
 
-/// The platform, of a file, or a topology of ours with its forwarding tables; the hosts that are
-/// out of service, and the warnings of the topology's readers.
-fn platform(
-    configuration: &Configuration,
-    stock: &mut Stock,
-) -> Result<(Platform, Vec<u32>, Vec<String>), Mistakes> {
+/// A platform, the topology that it is made of with the least latency between two hosts, and the
+/// warnings of the readers.
+type Found = (Platform, Option<(Arc<Imported>, f64)>, Vec<String>);
+
+/// The platform, of a file, or a topology of ours with its forwarding tables.
+fn platform(configuration: &Configuration, stock: &mut Stock) -> Result<Found, Mistakes> {
     const KEY: Setting<Topology> = keys::network::TOPOLOGY;
     if let Some(path) = configuration.platform() {
         let text = topologies::contents(&path)?;
         let read = if is_xml(&path) { Platform::read(&text) } else { Platform::read_toml(&text) };
-        let read = read.map(|platform| (platform, Vec::new(), Vec::new()));
+        let read = read.map(|platform| (platform, None, Vec::new()));
         return read.map_err(|faults| topologies::faults(configuration, KEY, Some(&path), faults));
     }
     let imported = stock.topology(configuration)?;
@@ -166,15 +186,43 @@ fn platform(
             .or_else(|| Some(configuration.value(keys::traces::SPEED)? as f64))
             .unwrap_or(1e9),
     };
-    let topology = &imported.topology;
-    let platform = Platform::from_topology(topology, &routed.routes, rates);
-    Ok((platform, topology.graph.hosts_out(), routed.warnings()))
+    let platform = Platform::from_topology(&imported.topology, &routed.routes, rates);
+    let graph = &imported.topology.graph;
+    let cables = graph.links().iter();
+    let at_hosts = cables.filter(|cable| cable.ends.iter().any(|end| graph.is_host(end.device)));
+    let delays = at_hosts.map(|cable| cable.delay.map_or(rates.cable, seconds));
+    // From a host to a switch, through it, and to a host.
+    let latency = 2.0 * delays.fold(f64::INFINITY, f64::min) + rates.switch;
+    let warnings = routed.warnings();
+    Ok((platform, Some((imported, latency)), warnings))
 }
 
 impl Flow {
     /// The host of each rank.
     fn host_of_ranks(&self, ranks: u32) -> Result<Vec<u32>, String> {
         self.places.hosts(ranks, &self.host_names())
+    }
+
+    fn ways(&self) -> Ways {
+        Ways { platform: Arc::clone(&self.platform), file: self.file.clone() }
+    }
+
+    fn wired(&self, imported: Arc<Imported>, latency: f64) -> Wired {
+        let (hosts, parameters) = (self.platform.hosts.len() as u32, self.items.parameters.clone());
+        let network = Shared::new(self.ways(), self.links(), parameters, hosts, latency);
+        Wired { imported, places: Arc::clone(&self.places), network }
+    }
+
+    /// The links of the platform as the solver knows them.
+    fn links(&self) -> Vec<Link> {
+        let link = |link: &platform::Link| {
+            let sharing = match link.sharing {
+                platform::Sharing::Shared => Sharing::Shared,
+                platform::Sharing::FatPipe => Sharing::FatPipe,
+            };
+            Link { bandwidth: link.bandwidth, sharing }
+        };
+        self.platform.links().iter().map(link).collect()
     }
 
     /// The names of all hosts.
@@ -229,15 +277,8 @@ impl Flow {
             (count.saturating_mul(program.cpus().max(1)) > host.cores).then_some(host.cores)
         };
         let cores: Vec<_> = self.platform.hosts.iter().zip(counts).map(crowded).collect();
-        let sharing = |link: &platform::Link| match link.sharing {
-            platform::Sharing::Shared => Sharing::Shared,
-            platform::Sharing::FatPipe => Sharing::FatPipe,
-        };
-        let link =
-            |link: &platform::Link| Link { bandwidth: link.bandwidth, sharing: sharing(link) };
-        let links: Vec<_> = self.platform.links().iter().map(link).collect();
         let parameters = self.items.parameters.clone();
-        let mut network = Network::new(Ways(self), &links, &cores, parameters, watch);
+        let mut network = Network::new(self.ways(), &self.links(), &cores, parameters, watch);
         let (outcome, probe) =
             simulate_flow(&mut network, &hosts, &self.protocols, program, settings, probe)?;
         let carried = |(number, link): (u32, &platform::Link)| {
@@ -247,6 +288,25 @@ impl Flow {
         };
         let carried = (0..).zip(self.platform.links()).filter_map(carried).collect();
         Ok((outcome, probe, carried, network.into_probe()))
+    }
+}
+
+impl Switches for Wired {
+    fn topology(&self) -> &Wiring {
+        &self.imported.topology
+    }
+
+    fn in_service(&self) -> u32 {
+        self.topology().graph.hosts() - self.places.out.len() as u32
+    }
+
+    fn host_of_ranks(&self, ranks: u32) -> Result<Vec<u32>, String> {
+        self.places.hosts(ranks, &self.topology().graph.host_names())
+    }
+
+    fn loaded(&self, _: u32) -> Result<Box<dyn Loaded>, String> {
+        let (network, imported) = (self.network.clone()?, Arc::clone(&self.imported));
+        Ok(Box::new(Under { network, imported, tells_links: false }))
     }
 }
 
@@ -279,6 +339,10 @@ impl Model for Flow {
 
     fn spare(&self, ranks: u32) -> Result<Option<u32>, String> {
         self.places.spare(ranks, &self.host_names()).map(Some)
+    }
+
+    fn switches(&self) -> Option<&dyn Switches> {
+        self.wired.as_ref().map(|wired| wired as &dyn Switches)
     }
 
     fn slowdowns(&self, ranks: u32, recorded: Option<f64>) -> Result<BTreeMap<u32, f64>, String> {

@@ -84,12 +84,16 @@ pub trait Loaded: Debug + Send + Sync {
     /// If the settings do not fit the network.
     fn saturation(&self, settings: &Settings, within: f64) -> Result<Saturation, traffic::Error>;
 
-    /// Measures one load and records the network in intervals of this width.
+    /// Measures one load and records the network in intervals of this width. There is no record of
+    /// a network without packets.
     ///
     /// # Errors
     /// If the settings do not fit the network.
-    fn observe(&self, settings: &Settings, interval: Time)
-    -> Result<(Point, Seen), traffic::Error>;
+    fn observe(
+        &self,
+        settings: &Settings,
+        interval: Time,
+    ) -> Result<(Point, Option<Seen>), traffic::Error>;
 
     /// Says why there is no measurement, with the names of hosts.
     fn explained(&self, error: &traffic::Error) -> String;
@@ -97,9 +101,11 @@ pub trait Loaded: Debug + Send + Sync {
 
 /// The network of a model and its topology.
 #[derive(Debug)]
-struct Under<N> {
-    network: N,
-    imported: Arc<Imported>,
+pub(super) struct Under<N> {
+    pub network: N,
+    pub imported: Arc<Imported>,
+    /// True if it tells of packets on its links.
+    pub tells_links: bool,
 }
 
 impl<N: Links + Clone + Debug + Send + 'static> Loaded for Under<N> {
@@ -119,11 +125,15 @@ impl<N: Links + Clone + Debug + Send + 'static> Loaded for Under<N> {
         &self,
         settings: &Settings,
         interval: Time,
-    ) -> Result<(Point, Seen), traffic::Error> {
+    ) -> Result<(Point, Option<Seen>), traffic::Error> {
+        if !self.tells_links {
+            return Ok((self.point(settings)?, None));
+        }
         let observed = traffic::observe(&self.network, settings, false, || Watch::new(interval))?;
         let (network, imported) = (Box::new(self.network.clone()), Arc::clone(&self.imported));
         let watched = Watch::merge(observed.probes);
-        Ok((observed.point, Seen { watched, network, imported, end: observed.span.1 }))
+        let seen = Seen { watched, network, imported, end: observed.span.1 };
+        Ok((observed.point, Some(seen)))
     }
 
     fn explained(&self, error: &traffic::Error) -> String {
@@ -196,7 +206,8 @@ impl<W: Wires> Switches for Switched<W> {
 
     fn loaded(&self, ranks: u32) -> Result<Box<dyn Loaded>, String> {
         let (network, _) = self.with(ranks)?;
-        Ok(Box::new(Under { network, imported: Arc::clone(&self.imported) }))
+        let imported = Arc::clone(&self.imported);
+        Ok(Box::new(Under { network, imported, tells_links: true }))
     }
 }
 

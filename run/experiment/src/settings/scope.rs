@@ -176,6 +176,9 @@ pub(super) const CALLS: Scope = scope(Part::Run, ANY_MODEL, workloads(&[Traces, 
 pub(super) const LIVE: Scope = scope(Part::Run, ANY_MODEL, workloads(&[Live]));
 /// Traces.
 pub(super) const TRACES: Scope = scope(Part::Run, ANY_MODEL, workloads(&[Traces]));
+/// Synthetic traffic of packets.
+pub(super) const TRAFFIC_PACKETS: Scope =
+    scope(Part::Run, models(&[Infiniband]), workloads(&[Traffic]));
 /// Synthetic traffic.
 pub(super) const TRAFFIC: Scope = scope(Part::Run, ANY_MODEL, workloads(&[Traffic]));
 
@@ -205,7 +208,9 @@ pub(super) const LINKS: Scope = TOPOLOGY.in_platform();
 /// Switches of InfiniBand, their lanes and buffers.
 pub(super) const PACKETS: Scope = scope(Part::Machine, models(&[Infiniband]), ANY_WORKLOAD);
 /// Flows.
-pub(super) const FLOW: Scope = scope(Part::Machine, models(&[Flow]), PROGRAMS);
+pub(super) const FLOW: Scope = scope(Part::Machine, models(&[Flow]), ANY_WORKLOAD);
+/// The costs of hosts over flows.
+pub(super) const FLOW_HOSTS: Scope = scope(Part::Machine, models(&[Flow]), PROGRAMS);
 /// The speed of hosts, to which computation of traces is scaled.
 pub(super) const SPEED: Scope = scope(Part::Machine, models(&[Flow]), workloads(&[Traces]));
 /// The speed of the hosts, which a platform states itself.

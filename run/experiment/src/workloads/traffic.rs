@@ -56,8 +56,9 @@ impl TrafficPlan {
         let resolved = resolved.map_err(|found| mistakes.extend(found)).ok();
         let switches = resolved.as_ref().and_then(|(machine, _)| machine.switches());
         if resolved.is_some() && switches.is_none() && mistakes.is_empty() {
-            let help = "set network.model = \"infiniband\" and a topology, or give a --machine";
-            let message = "traffic needs a network with switches";
+            let help = "set network.model = \"infiniband\" or \"flow\" and a topology, or give a \
+                        --machine with one";
+            let message = "traffic needs a network with a topology";
             let mistake = configuration.mistake(keys::workload::SOURCE, message);
             mistakes.push(mistake.help(help.to_owned()));
         }
@@ -149,7 +150,9 @@ impl TrafficPlan {
             .network
             .observe(&settings, self.interval)
             .map_err(|error| Failure::Input(self.network.explained(&error)))?;
-        seen.write_all(directory)?;
+        if let Some(seen) = seen {
+            seen.write_all(directory)?;
+        }
         Ok(Measured { points: vec![point], saturation: None })
     }
 }

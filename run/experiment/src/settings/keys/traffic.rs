@@ -37,6 +37,6 @@ table! {
     BATCH: Time = "traffic.batch",
         Unset("the time of 1000 messages, or of 10 latencies"), None, scope::TRAFFIC,
         "Time of a batch.";
-    INTERVAL: Time = "traffic.interval", Same(&["output.interval"]), None, scope::TRAFFIC,
+    INTERVAL: Time = "traffic.interval", Same(&["output.interval"]), None, scope::TRAFFIC_PACKETS,
         "Width of the intervals of `lanes.csv`, which a run of one load with a folder writes.";
 }
