@@ -42,7 +42,7 @@ pub struct Confined {
     /// The guarded links, and the guards of all links.
     pub guarded: Vec<u32>,
     guards: Vec<Guard>,
-    /// When the group's variables end.
+    /// The ends of the group's variables.
     pub ends: Ends,
 }
 
@@ -61,7 +61,7 @@ impl Confined {
         }
     }
 
-    /// Whether it depends on what happens to a link.
+    /// Returns whether the confinement depends on a link.
     pub fn concerns(&self, link: u32) -> bool {
         link == self.link || self.guards[link as usize].on
     }

@@ -1,4 +1,4 @@
-//! When the variables of one group complete their next flows.
+//! The times at which the variables of one group complete their next flows.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -15,14 +15,14 @@ impl Ends {
     /// Notes the next end of a variable of the group.
     pub fn expect(&mut self, system: &System, variable: u32) {
         let state = &system.variables[variable as usize];
-        self.heap.push(Reverse(((state.offset + state.soonest).to_bits(), variable)));
+        self.heap.push(Reverse(((state.offset + state.first_end).to_bits(), variable)));
     }
 
     /// The reading of the clock of `group` at its next end, and the variable that ends.
     pub fn next(&mut self, system: &System, group: u32) -> Option<(f64, u32)> {
         while let Some(&Reverse((bits, variable))) = self.heap.peek() {
             let state = &system.variables[variable as usize];
-            if state.group == group && (state.offset + state.soonest).to_bits() == bits {
+            if state.group == group && (state.offset + state.first_end).to_bits() == bits {
                 return Some((f64::from_bits(bits), variable));
             }
             self.heap.pop();

@@ -10,9 +10,9 @@ use units::Time;
 use crate::{
     Flow, FlowId, Link,
     confined::Confined,
+    earliest::Earliest,
     groups::Groups,
     solve::Solver,
-    soonest::Soonest,
     system::{NONE, OWN, Slot, System},
 };
 
@@ -29,7 +29,7 @@ const TOGETHER: f64 = 1e-12;
 /// From `at` on a link carries `rate` bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
-    /// When.
+    /// The time from which on the link carries it.
     pub at: Time,
     /// The link's index.
     pub link: u32,
@@ -43,14 +43,14 @@ struct Started {
     /// Its variable, or `NONE` if it shares nothing.
     variable: u32,
     token: u32,
-    /// Which start of all it was.
+    /// Its number among all starts.
     number: u64,
     /// The reading of the variable's clock at which it completes; before it transfers, the length
     /// of that. Of a flow that shares nothing the rate.
     end: f64,
 }
 
-/// What happens at a given time whatever the links do.
+/// An event whose time does not depend on the links.
 #[derive(Clone, Copy, Debug)]
 enum Timer {
     /// A latency phase ends.
@@ -74,8 +74,8 @@ pub struct Fluid<P = Silent> {
     numbers: u64,
     now: u64,
     timers: BTreeMap<u64, Vec<Timer>>,
-    /// When the group of each link completes a flow.
-    ends: Soonest,
+    /// By link, the time at which its group completes a flow.
+    ends: Earliest,
     /// Variables whose count changed and full links that variables left, since the last solution.
     changed: Vec<u32>,
     freed: Vec<u32>,
@@ -100,7 +100,7 @@ impl<P: Probe<Load>> Fluid<P> {
     /// A solver for these links that tells `probe` when the load of a link changes.
     pub fn watched(links: impl IntoIterator<Item = Link>, probe: P) -> Self {
         let system = System::new(links);
-        let ends = Soonest::new(system.links.len());
+        let ends = Earliest::new(system.links.len());
         let confined = Confined::new(system.links.len());
         Self {
             system,
@@ -201,8 +201,8 @@ impl<P: Probe<Load>> Fluid<P> {
         done.extend(self.finished.drain(..).map(|(_, token)| token));
     }
 
-    /// What a flow gets on its links now, in bytes per second: nothing in its latency phase. If it
-    /// shares nothing, its bound.
+    /// Returns the rate of a flow on its links now, in bytes per second: 0 in its latency phase,
+    /// and its bound if it shares nothing.
     pub fn rate(&mut self, flow: FlowId) -> f64 {
         self.solve();
         let started = &self.flows[flow.0 as usize];
@@ -221,7 +221,7 @@ impl<P: Probe<Load>> Fluid<P> {
         level / state.penalty
     }
 
-    /// What a link carries now, in bytes per second; on a fat pipe the sum over its flows.
+    /// Returns the load of a link now, in bytes per second; on a fat pipe the sum over its flows.
     pub fn load(&mut self, link: u32) -> f64 {
         self.solve();
         let guarded = self.confined.load(&self.system, link);
@@ -246,7 +246,7 @@ impl<P: Probe<Load>> Fluid<P> {
         }
     }
 
-    /// Fills `way` with what the flow uses, each link once. Whether that is anything.
+    /// Fills `way` with the links that the flow uses, each once, and returns whether there are any.
     fn find_way(&mut self, flow: &Flow) -> bool {
         self.way.clear();
         for used in flow.uses.iter().filter(|used| used.weight > 0.0) {
@@ -270,7 +270,7 @@ impl<P: Probe<Load>> Fluid<P> {
         let state = &mut self.system.variables[variable as usize];
         let place = state.flows.partition_point(|&other| self.flows[other as usize].end > end);
         state.flows.insert(place, flow);
-        state.soonest = state.soonest.min(end);
+        state.first_end = state.first_end.min(end);
         state.latent -= 1;
         let count = &mut self.system.rising[variable as usize].count;
         *count += 1;
@@ -297,7 +297,7 @@ impl<P: Probe<Load>> Fluid<P> {
         for &link in &links {
             let clock = self.system.clock(link, self.now);
             let bar = late(clock, self.system.hot[link as usize].level);
-            let mut soonest = f64::INFINITY;
+            let mut first_end = f64::INFINITY;
             self.ending.clear();
             let ends = if self.groups.active {
                 Some(self.groups.ends(link))
@@ -307,7 +307,7 @@ impl<P: Probe<Load>> Fluid<P> {
             if let Some(ends) = ends {
                 while let Some((end, variable)) = ends.next(&self.system, link) {
                     if end > bar {
-                        soonest = end;
+                        first_end = end;
                         break;
                     }
                     ends.pop();
@@ -319,8 +319,8 @@ impl<P: Probe<Load>> Fluid<P> {
                 for user in &self.system.links[link as usize].users {
                     let state = &self.system.variables[user.variable as usize];
                     if state.group == link {
-                        soonest = soonest.min(state.offset + state.soonest);
-                        if state.soonest <= bar - state.offset {
+                        first_end = first_end.min(state.offset + state.first_end);
+                        if state.first_end <= bar - state.offset {
                             self.ending.push(user.variable);
                         }
                     }
@@ -328,7 +328,7 @@ impl<P: Probe<Load>> Fluid<P> {
             }
             if self.ending.is_empty() {
                 // The variable that was to end has gone to another group, at the same level.
-                self.system.links[link as usize].soonest = soonest;
+                self.system.links[link as usize].first_end = first_end;
                 self.set_end(link);
             }
             for index in 0..self.ending.len() {
@@ -359,10 +359,10 @@ impl<P: Probe<Load>> Fluid<P> {
         };
         self.lowest = self.lowest.min(level);
         if let Some(&flow) = state.flows.last() {
-            state.soonest = self.flows[flow as usize].end;
+            state.first_end = self.flows[flow as usize].end;
             self.change(variable);
         } else {
-            state.soonest = f64::INFINITY;
+            state.first_end = f64::INFINITY;
             self.leave(variable);
         }
     }

@@ -4,10 +4,11 @@
 //! the levels of most full links, but few flows come to be limited by another link than before. So
 //! this solver handles the variables that one link limits, its group, together. A matrix has a row
 //! for each full link and a column for each link that carries anything; an entry is the sum of the
-//! shares that the variables of the row's group have of the column's link. Progressive filling takes
-//! the links in the order of their levels, and the level of a row moves the rooms of all columns in
-//! one pass. Single variables are looked at only on a link that becomes full: those that still rise
-//! and belonged to another group join that of the link, and those at their bounds leave it.
+//! shares that the variables of the row's group have of the column's link. Progressive filling
+//! takes the links in the order of their levels, and the level of a row moves the rooms of all
+//! columns in one pass. Single variables are looked at only on a link that becomes full: those that
+//! still rise and belonged to another group join that of the link, and those that have reached
+//! their bounds leave it.
 //!
 //! The sums in the matrix change by addition and subtraction. After as many changes as it takes to
 //! make them anew they are made anew, so that rounding does not add up.
@@ -87,7 +88,8 @@ pub struct Groups {
     /// Changes of the matrix so far, and how many are allowed before it is made anew.
     changes: usize,
     allowed: usize,
-    /// How often this filling may look at a link, and has done so: rounding must not keep it going.
+    /// The number of links that this filling may look at, repetitions included, so that rounding
+    /// cannot keep it going, and the number that it has looked at.
     most_stops: usize,
     stops: usize,
     /// Number of variables that were given another group or bound, one by one.
@@ -99,8 +101,8 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Takes over from the general solver after its solution, if the last few covered so much of the
-    /// system that they took longer than to go through a matrix.
+    /// Takes over from the general solver after its solution, if the last few covered so much of
+    /// the system that they took longer than to go through a matrix.
     pub fn take_charge(&mut self, system: &System, solver: &Solver) {
         let covered = solver.covered.len();
         let entries = if covered < MANY { 0 } else { system.full.len() * solver.links().count() };

@@ -14,13 +14,14 @@
 //! first of the flows that still rise reaches its bandwidth, and then stops the others as well; so
 //! does SimGrid.
 //!
-//! What is not modelled: packets, buffers, losses, slow start; they are in the latency and the
+//! Packets, buffers, losses and slow start are not modelled; they are in the latency and the
 //! factors that the caller computes. Where SimGrid takes a link as full at 1e-5 of its bandwidth,
 //! this solver is exact up to rounding; the two differ where two links become full within that of
 //! each other. SimGrid also lets everything happen together that happens within a nanosecond; here
 //! time has steps of a picosecond.
 
 mod confined;
+mod earliest;
 mod ends;
 mod fluid;
 mod groups;
@@ -28,7 +29,6 @@ mod network;
 mod parameters;
 mod shared;
 mod solve;
-mod soonest;
 mod system;
 
 pub use fluid::{Fluid, Load};
@@ -37,7 +37,7 @@ pub use parameters::{Contention, Factors, Parameters};
 pub use shared::{Shared, Signal, Solver};
 use units::Time;
 
-/// How a link divides its bandwidth. A split-duplex link is two shared ones.
+/// The rule by which a link divides its bandwidth. A split-duplex link is two shared ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// All flows together get the bandwidth.
@@ -51,7 +51,7 @@ pub enum Sharing {
 pub struct Link {
     /// Bytes per second, above 0.
     pub bandwidth: f64,
-    /// How it is divided.
+    /// The rule by which it is divided.
     pub sharing: Sharing,
 }
 
@@ -78,7 +78,7 @@ pub struct Flow<'a> {
     pub bound: f64,
     /// Progress per rate: of `rate` bytes a second on the links, `rate × factor` are work.
     pub factor: f64,
-    /// How long the flow lasts before it begins to use its links.
+    /// The time from the start of the flow until it begins to use its links.
     pub latency: Time,
     /// Bytes to be transferred; with 0 the flow completes when its latency has passed.
     pub work: f64,

@@ -45,7 +45,7 @@ pub struct Idle {
     pub serialisation: Time,
 }
 
-/// What a message has on its way.
+/// The parameters of the flow of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     pub latency: Time,
@@ -216,7 +216,7 @@ pub(crate) fn way(
         bound = bound.min(parameters.window / (2.0 * latency));
     }
     let mut rate = bound;
-    // So SimGrid has it: a route without latency does not count its links.
+    // As in SimGrid, a route without latency does not count its links.
     if latency <= 0.0 {
         penalty = 1.0;
     }

@@ -1,4 +1,4 @@
-//! What the hybrid model makes of a route.
+//! The parameters by which the hybrid model turns a route into a flow.
 
 /// Factors by size: the last whose bound lies below the size holds, below the first it is 1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,7 +24,7 @@ impl Factors {
     }
 }
 
-/// Whether flows share links.
+/// The choice whether flows share links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Contention {
     /// They do.
@@ -38,7 +38,7 @@ pub enum Contention {
 /// Source: seed 002, section IV.B; SimGrid's options `network/…` and `smpi/…`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
-    /// How much of its share of a link a message turns into progress, by its size with the
+    /// The part of its share of a link that a message turns into progress, by its size with the
     /// envelope.
     pub bandwidth_factors: Factors,
     /// By how much the latency of a route is longer for a message of its size.
@@ -47,11 +47,11 @@ pub struct Parameters {
     pub weight: f64,
     /// Most bytes that are under way per round trip (a TCP window); 0 for no limit.
     pub window: f64,
-    /// Whether the way back carries 5 % of what goes there.
+    /// True if the way back carries 5 % of what goes there.
     pub cross_traffic: bool,
     /// Bytes that each message has besides its own.
     pub envelope: u64,
-    /// Whether flows share links.
+    /// The choice whether flows share links.
     pub contention: Contention,
 }
 

@@ -49,7 +49,7 @@ pub struct Solver {
     left: usize,
     /// Number of variables that were given a level so far.
     pub fixes: u64,
-    /// Whether changes lately went through most of the system.
+    /// True if changes lately went through most of the system.
     pub entangled: bool,
 }
 
@@ -287,7 +287,7 @@ impl Solver {
         let total = count * level;
         let moved = (total - state.carried).abs() > SAME * state.carried;
         let change = total - state.carried;
-        // The same for open links and others, without a branch: which they are is hard to foresee.
+        // Open links and others are treated alike, since a branch between them is hard to predict.
         for slot in &slots[state.way()] {
             let hot = &mut hot[slot.link as usize];
             hot.rising -= 1;
@@ -314,7 +314,7 @@ impl Solver {
         }
     }
 
-    /// Opens the links outside that the solution is not right for. Whether there were any.
+    /// Opens the links outside that the solution is not right for. Returns true if there were any.
     fn widen(&mut self, system: &mut System) -> bool {
         if self.left > 0 {
             for index in 0..self.covered.len() {
@@ -346,7 +346,7 @@ impl Solver {
     }
 }
 
-/// Of the links of a variable that nothing limits the one that leaves it the lowest level.
+/// Returns the link that leaves a variable the lowest level, where nothing limits it yet.
 fn narrowest(system: &System, variable: u32) -> Option<u32> {
     let state = &system.rising[variable as usize];
     let level = |slot: &crate::system::Slot| {

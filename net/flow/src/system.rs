@@ -1,4 +1,4 @@
-//! What the solver keeps: links, and the variables on them.
+//! The state of the solver: links, and the variables on them.
 //!
 //! Flows that use the same links with the same weights, penalty and bound are one *variable* with a
 //! count: they have the same rate. Everything is in terms of the level x × penalty, so that a
@@ -21,7 +21,7 @@ pub const IDLE: u32 = u32::MAX - 1;
 /// No group yet.
 pub const NONE: u32 = u32::MAX - 2;
 
-/// What the filling reads and writes of a link.
+/// The part of a link that the filling reads and writes.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Hot {
@@ -33,15 +33,15 @@ pub struct Hot {
     pub room: f64,
     /// Shares of the flows that have no level yet: the sum, or the largest on a fat pipe.
     pub weight: f64,
-    /// How the load changes.
+    /// The change of the load.
     pub delta: f64,
     /// Variables that have no level yet.
     pub rising: u32,
     /// The round of filling that the four before this belong to.
     pub round: u32,
-    /// Whether it takes part in the filling.
+    /// True if it takes part in the filling.
     pub open: bool,
-    /// Whether it is a fat pipe.
+    /// True if it is a fat pipe.
     pub fat: bool,
 }
 
@@ -63,11 +63,11 @@ pub struct LinkState {
     pub clock: f64,
     pub at: u64,
     /// The reading at which the first flow of the group completes.
-    pub soonest: f64,
+    pub first_end: f64,
     /// The level found, until the solution is taken over.
     pub found: f64,
     pub users: Vec<User>,
-    /// Where it stands in the list of full links.
+    /// Its index in the list of full links.
     pub place: u32,
 }
 
@@ -75,7 +75,7 @@ pub struct LinkState {
 #[derive(Clone, Copy, Debug)]
 pub struct User {
     pub variable: u32,
-    /// Which of the slots.
+    /// The index of the slot.
     pub slot: u32,
     pub share: f64,
 }
@@ -84,12 +84,12 @@ pub struct User {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slot {
     pub link: u32,
-    /// Where it stands among the link's users.
+    /// Its index among the link's users.
     pub position: u32,
     pub share: f64,
 }
 
-/// What the filling reads and writes of a variable.
+/// The part of a variable that the filling reads and writes.
 #[derive(Debug)]
 pub struct Rising {
     /// The level and the group in the solution that is being made.
@@ -104,11 +104,11 @@ pub struct Rising {
     pub carried: f64,
     /// Flows that transfer.
     pub count: u32,
-    /// What `count` was when the present level was found.
+    /// The value of `count` when the present level was found.
     pub counted: u32,
     pub first: u32,
     pub slots: u32,
-    /// Whether the solution that is being made covers it.
+    /// True if the solution that is being made covers it.
     pub seen: bool,
 }
 
@@ -132,11 +132,11 @@ pub struct Variable {
     pub offset: f64,
     pub since: u64,
     /// The first reading of the own clock at which a flow completes.
-    pub soonest: f64,
-    /// When it completes a flow, if it is its own group.
+    pub first_end: f64,
+    /// The time at which it completes a flow, if it is its own group.
     pub end: u64,
     pub hash: u64,
-    /// Whether its count has changed.
+    /// True if its count has changed.
     pub changed: bool,
     /// The flows that transfer, the last to complete first.
     pub flows: SmallVec<[u32; 4]>,
@@ -180,7 +180,7 @@ impl System {
                     load: 0.0,
                     clock: 0.0,
                     at: 0,
-                    soonest: f64::INFINITY,
+                    first_end: f64::INFINITY,
                     found: f64::INFINITY,
                     users: Vec::new(),
                     place: 0,
@@ -261,7 +261,7 @@ impl System {
             penalty,
             offset: 0.0,
             since: 0,
-            soonest: f64::INFINITY,
+            first_end: f64::INFINITY,
             end: u64::MAX,
             hash,
             changed: false,

@@ -23,7 +23,7 @@ fn plain(uses: &[Use], work: f64) -> Flow<'_> {
     Flow { uses, penalty: 1.0, bound: f64::INFINITY, factor: 1.0, latency: Time::ZERO, work }
 }
 
-/// When what completes, until all is over.
+/// The flows that complete and their times, until all is over.
 fn ends<P: Probe<Load>>(fluid: &mut Fluid<P>) -> Vec<(u64, Vec<u32>)> {
     let mut ends = Vec::new();
     while let Some(now) = fluid.next_event() {

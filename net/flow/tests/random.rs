@@ -105,7 +105,7 @@ fn fill(links: &[Link], flows: &[&Plan]) -> Vec<f64> {
     levels.iter().zip(flows).map(|(level, flow)| level / flow.penalty).collect()
 }
 
-/// When each flow ends, in picoseconds.
+/// The end of each flow, in picoseconds.
 fn run(links: &[Link], flows: &[Plan]) -> Vec<f64> {
     let mut left: Vec<f64> = flows.iter().map(|flow| flow.work).collect();
     let mut ends = vec![f64::NAN; flows.len()];
@@ -213,8 +213,8 @@ fn cluster(dice: &mut Dice) -> (Vec<Link>, Vec<Plan>) {
     (links, flows)
 }
 
-/// Hosts behind two switches, everyone to everyone, one message after the other: each start and each
-/// end moves most levels.
+/// Hosts behind two switches, everyone to everyone, one message after the other: each start and
+/// each end moves most levels.
 fn staggered(dice: &mut Dice) -> (Vec<Link>, Vec<Plan>) {
     let hosts = 10 + 2 * dice.below(2) as u32;
     let shared = |bandwidth| Link { bandwidth, sharing: Sharing::Shared };

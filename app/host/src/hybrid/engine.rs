@@ -8,7 +8,7 @@ use kernel::Probe;
 use schedule::{Edge, Kind, Op};
 use units::Time;
 
-use super::mailbox::{Flow, Mailbox, Message, Messages, room, successors};
+use super::mailbox::{Mailbox, Messages, Posted, Stage, room, successors};
 use super::order::Order;
 use super::protocol::{Protocol, Protocols};
 use super::rank::{Cpu, Doing, Order as Start, Rank, Ready, add};
@@ -21,7 +21,7 @@ const COMPUTES: u32 = 1 << 31;
 /// In place of a CPU: an alarm.
 const ALARM: u8 = u8::MAX;
 /// Number of events between two reports to the meter.
-const TOLD: u64 = 1 << 12;
+const REPORT_EVERY: u64 = 1 << 12;
 
 /// A simulation.
 pub struct Engine<'a, S: Source, R, W, B> {
@@ -46,7 +46,7 @@ pub struct Engine<'a, S: Source, R, W, B> {
     free_receives: bool,
     pub now: Time,
     pub events: u64,
-    pub told: u64,
+    pub reported: u64,
     pub probe: B,
 }
 
@@ -96,7 +96,7 @@ pub fn simulate_flow<P: Work, R: Routes, W: Probe<Load>, B: Probe<Record>>(
         free_receives: protocols.free_receives(),
         now: Time::ZERO,
         events: 0,
-        told: 0,
+        reported: 0,
         probe,
     };
     engine.run()?;
@@ -155,16 +155,16 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
                     self.done(rank, cpu)?;
                 }
             }
-            self.tell();
+            self.report();
         }
     }
 
-    fn tell(&mut self) {
-        if self.events - self.told >= TOLD
+    fn report(&mut self) {
+        if self.events - self.reported >= REPORT_EVERY
             && let Some(meter) = &self.settings.progress
         {
-            meter.advance(self.events - self.told, 0, self.now);
-            self.told = self.events;
+            meter.advance(self.events - self.reported, 0, self.now);
+            self.reported = self.events;
         }
     }
 
@@ -212,12 +212,12 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             clock.path = path;
         }
         clock.free = self.now;
-        let told = match self.source.starts() {
+        let hears = match self.source.starts() {
             Starts::Nothing => false,
             Starts::Messages => op.kind != Kind::Calc,
             Starts::All => true,
         };
-        if told {
+        if hears {
             let stamp = Stamp { time: self.now, cause: self.now, path: clock.path };
             self.reached(rank, (index, Edge::Started), &stamp);
         }
@@ -326,7 +326,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         stamp: &Stamp,
     ) -> Result<(), Error> {
         let &Doing { index, op, since, .. } = doing;
-        // Where it stands, a look that goes on keeps in its tag, as computations have none.
+        // A look that goes on keeps its state in its tag, as computations have none.
         let mut asks = op.tag != 0;
         if let Some((receive, message)) = self.tested((rank, cpu), index, &mut asks) {
             // It is over when nothing is left to be taken in. What is taken in may be answered
@@ -382,7 +382,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         }
         let protocol = self.protocol(rank);
         let (detached, eager) = (size < protocol.detached_below, size < protocol.eager_below);
-        let number = self.messages.add(Message {
+        let number = self.messages.add(Posted {
             source: rank,
             destination,
             send: index,
@@ -390,7 +390,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             sequence,
             size,
             detached,
-            flow: Flow::Waits,
+            stage: Stage::Waits,
             stamp: *stamp,
         });
         if detached {
@@ -465,7 +465,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let now = self.now;
         let message = self.messages.at(number);
         message.receive = Some(receive);
-        let Message { source, destination, send, sequence, size, flow, .. } = *message;
+        let Posted { source, destination, send, sequence, size, stage, .. } = *message;
         let state = &mut self.ranks[destination as usize].source;
         self.source.matched(state, receive, (source, send), size);
         self.renew(destination);
@@ -474,16 +474,17 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             let (rank, sender) = (destination, source);
             return Err(Error::Truncated { rank, receive, sender, size, room });
         }
-        if let Some(stamp) = posted.filter(|_| flow != Flow::Arrived || now > message.stamp.time) {
+        if let Some(stamp) = posted.filter(|_| stage != Stage::Arrived || now > message.stamp.time)
+        {
             message.stamp = message.stamp.join(*stamp);
         }
         if B::LISTENS {
             self.probe.record(Record::Matched { source, sequence, at: now });
         }
-        match flow {
-            Flow::Waits => self.travel(number),
-            Flow::Travels { .. } => Ok(()),
-            Flow::Arrived => {
+        match stage {
+            Stage::Waits => self.travel(number),
+            Stage::Travels { .. } => Ok(()),
+            Stage::Arrived => {
                 self.received(number);
                 Ok(())
             }
@@ -498,8 +499,8 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let to = self.hosts[message.destination as usize];
         let idle =
             self.network.send(now, (from, to), message.size, number).map_err(Error::Route)?;
-        message.flow = Flow::travels(now, idle);
-        let Message { source, destination, send, detached, stamp, .. } = *message;
+        message.stage = Stage::travels(now, idle);
+        let Posted { source, destination, send, detached, stamp, .. } = *message;
         if let Some(order) = &mut self.order {
             order.sets_out((source, destination), number);
         }
@@ -523,12 +524,12 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let now = self.now;
         self.events += 1;
         let message = self.messages.at(number);
-        if let Flow::Travels { since, idle } = message.flow {
+        if let Stage::Travels { since, idle } = message.stage {
             let path = message.stamp.path.transit(now.saturating_sub(since), &idle);
             message.stamp = Stamp { time: now, cause: since, path };
         }
-        message.flow = Flow::Arrived;
-        let Message { source, send, sequence, receive, detached, stamp, .. } = *message;
+        message.stage = Stage::Arrived;
+        let Posted { source, send, sequence, receive, detached, stamp, .. } = *message;
         if B::LISTENS {
             self.probe.record(Record::Delivered { source, sequence, at: now });
         }
@@ -542,7 +543,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
 
     /// A message has arrived and met its receive.
     fn received(&mut self, number: u32) {
-        let Message { destination, receive, size, detached, stamp, .. } = *self.messages.at(number);
+        let Posted { destination, receive, size, detached, stamp, .. } = *self.messages.at(number);
         let Some(receive) = receive else { return };
         let costs = detached && self.protocol(destination).receive.cost(size) > Time::ZERO;
         let state = &mut self.ranks[destination as usize];
@@ -559,7 +560,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
 
     /// The overhead of a receive begins.
     fn receive(&mut self, rank: u32, cpu: u8, index: u32, number: u32) -> Result<(), Error> {
-        let Message { size, stamp, .. } = *self.messages.at(number);
+        let Posted { size, stamp, .. } = *self.messages.at(number);
         let state = &mut self.ranks[rank as usize];
         if let Some(open) = state.mailbox.open.iter_mut().find(|open| open.index == index) {
             // It is under way.

@@ -4,7 +4,7 @@ use flow::{Load, Routes};
 use kernel::Probe;
 
 use super::engine::Engine;
-use super::mailbox::Flow;
+use super::mailbox::Stage;
 use crate::deadlock::Stuck;
 use crate::path::Clock;
 use crate::rank::{Matching, Unreleased};
@@ -15,7 +15,7 @@ use crate::{Outcome, Record};
 impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W, B> {
     pub fn finish(mut self) -> (Outcome, B) {
         if let Some(meter) = &self.settings.progress {
-            meter.advance(self.events - self.told, 0, self.now);
+            meter.advance(self.events - self.reported, 0, self.now);
         }
         let mut stuck = Stuck::default();
         let (mut last, mut ends_on) = (Clock::default(), 0);
@@ -26,7 +26,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             for (.., number) in rank.mailbox.unexpected.iter() {
                 unreceived += 1;
                 let message = self.messages.at(*number);
-                if message.flow == Flow::Waits && !message.detached {
+                if message.stage == Stage::Waits && !message.detached {
                     let send = Unreleased {
                         send: message.send,
                         destination: message.destination,

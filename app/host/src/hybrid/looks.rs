@@ -1,4 +1,4 @@
-//! Which receives a rank takes in next.
+//! The choice of the receive that a rank takes in next.
 
 use flow::{Load, Routes};
 use kernel::Probe;
@@ -20,7 +20,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         self.source.op(&self.ranks[rank as usize].source, rank, index)
     }
 
-    /// A receive of this CPU whose overhead is due.
+    /// Returns a receive of this CPU whose overhead is due, and its message.
     pub fn due(&self, rank: u32, cpu: u8) -> Option<(u32, u32)> {
         let state = &self.ranks[rank as usize];
         if state.mailbox.open.is_empty() {
@@ -44,8 +44,8 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         self.source.accepts(source, receive, message.map(|message| message.send))
     }
 
-    /// The next receive that a look takes in: those that are due, then those that it asks for;
-    /// `asks` once it is at these.
+    /// Returns the next receive that a look takes in, and its message: those that are due, then
+    /// those that it asks for; `asks` once it is at these.
     pub fn tested(
         &self,
         (rank, cpu): (u32, u8),

@@ -9,9 +9,9 @@ use units::Time;
 use crate::path::Stamp;
 use crate::source::{Source, Work};
 
-/// A message from its send to its receive.
+/// A message that is posted, from its send to its receive.
 #[derive(Clone, Copy, Debug)]
-pub struct Message {
+pub struct Posted {
     pub source: u32,
     pub destination: u32,
     /// Operation of the send.
@@ -22,14 +22,15 @@ pub struct Message {
     pub sequence: u32,
     pub size: u64,
     pub detached: bool,
-    /// The message is under way since then, or has arrived.
-    pub flow: Flow,
+    /// The stage of its way: it waits, is under way, or has arrived.
+    pub stage: Stage,
     /// The stamp of its posting; once it has arrived, that of its arrival.
     pub stamp: Stamp,
 }
 
+/// The stage of a posted message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
+pub enum Stage {
     /// The message waits for its receive.
     Waits,
     /// The message is under way; `idle` is its time if no other message shares its links.
@@ -38,7 +39,7 @@ pub enum Flow {
     Arrived,
 }
 
-impl Flow {
+impl Stage {
     /// Returns the state of a message that sets out and takes this on an idle network.
     pub fn travels(since: Time, flow::Idle { latency, serialisation }: flow::Idle) -> Self {
         let transit = latency.saturating_add(serialisation);
@@ -49,7 +50,7 @@ impl Flow {
 /// Messages by number; numbers are used again.
 #[derive(Debug, Default)]
 pub struct Messages {
-    all: Vec<Message>,
+    all: Vec<Posted>,
     free: Vec<u32>,
 }
 
@@ -58,7 +59,7 @@ impl Messages {
         Self { all: Vec::with_capacity(count), free: Vec::new() }
     }
 
-    pub fn add(&mut self, message: Message) -> u32 {
+    pub fn add(&mut self, message: Posted) -> u32 {
         if let Some(number) = self.free.pop() {
             self.all[number as usize] = message;
             return number;
@@ -67,15 +68,15 @@ impl Messages {
         self.all.len() as u32 - 1
     }
 
-    pub fn at(&mut self, number: u32) -> &mut Message {
+    pub fn at(&mut self, number: u32) -> &mut Posted {
         &mut self.all[number as usize]
     }
 
-    pub fn get(&self, number: u32) -> Option<&Message> {
+    pub fn get(&self, number: u32) -> Option<&Posted> {
         self.all.get(number as usize)
     }
 
-    pub fn remove(&mut self, number: u32) -> Message {
+    pub fn remove(&mut self, number: u32) -> Posted {
         self.free.push(number);
         self.all[number as usize]
     }
@@ -107,7 +108,7 @@ pub struct Open {
     pub in_order: bool,
     /// The message of a receive, once it has arrived.
     pub message: Option<u32>,
-    /// The how manieth it was to arrive.
+    /// Its number among the arrivals of the rank.
     arrival: u64,
 }
 
@@ -175,7 +176,7 @@ impl Mailbox {
             let open = self.waited.get(successor).copied();
             open == Some(missing(*successor)) || is_any(*successor) && waits(successor)
         };
-        // What waits for it now; what will wait for it later, a live run does not know yet.
+        // An operation that waits for it now; a live run does not know yet what will wait later.
         let waiting = |open: &Open| open.successors.iter().copied().find(reached);
         let alike = |one: &Open, other: &Open| match (waiting(one), waiting(other)) {
             (None, None) => one.successors == other.successors,

@@ -1,4 +1,4 @@
-//! How MPI moves a message over a network of flows.
+//! The rules by which MPI moves a message over a network of flows.
 
 use std::collections::BTreeMap;
 

@@ -39,7 +39,7 @@ pub struct Cpu {
 /// order than a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Order {
-    /// Since when it may start.
+    /// The time from which on it may start.
     pub at: Time,
     cause: Time,
     batch: u32,
@@ -54,7 +54,7 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Since when it may start, and how that came about.
+    /// Returns the time from which on it may start, and how that came about.
     pub const fn stamp(&self) -> Stamp {
         Stamp { time: self.order.at, cause: self.order.cause, path: self.path }
     }

@@ -62,7 +62,7 @@ impl<P: Probe<Load>> Fluid<P> {
         }
         let next = self.confined.ends.next(&self.system, link);
         let next = next.map_or(f64::INFINITY, |(end, _)| end);
-        self.system.links[link as usize].soonest = next;
+        self.system.links[link as usize].first_end = next;
         self.set_end(link);
         if P::LISTENS {
             for index in 0..self.confined.guarded.len() {
@@ -84,7 +84,7 @@ impl<P: Probe<Load>> Fluid<P> {
             let link = self.solver.open[index];
             let clock = self.system.clock(link, self.now);
             let state = &mut self.system.links[link as usize];
-            (state.clock, state.at, state.soonest) = (clock, self.now, f64::INFINITY);
+            (state.clock, state.at, state.first_end) = (clock, self.now, f64::INFINITY);
         }
         for index in 0..self.solver.covered.len() {
             self.take_over(self.solver.covered[index]);
@@ -143,7 +143,7 @@ impl<P: Probe<Load>> Fluid<P> {
             }
             if was_full || is_full {
                 let next = self.groups.ends(link).next(&self.system, link);
-                self.system.links[link as usize].soonest =
+                self.system.links[link as usize].first_end =
                     next.map_or(f64::INFINITY, |(end, _)| end);
                 looked_at += 1;
                 moved += usize::from(self.take_over_link(link));
@@ -184,7 +184,7 @@ impl<P: Probe<Load>> Fluid<P> {
         state.level = level;
         if group == OWN {
             if group != old || changed {
-                let end = after(state.since, (state.soonest - state.offset) / bound);
+                let end = after(state.since, (state.first_end - state.offset) / bound);
                 if end != state.end || end <= self.now {
                     state.end = end;
                     self.timers.entry(end).or_default().push(Timer::Own(variable));
@@ -192,9 +192,9 @@ impl<P: Probe<Load>> Fluid<P> {
             }
             return;
         }
-        let end = state.soonest + state.offset;
+        let end = state.first_end + state.offset;
         let link = &mut system.links[group as usize];
-        link.soonest = link.soonest.min(end);
+        link.first_end = link.first_end.min(end);
         if group != old && !system.hot[group as usize].open && !self.groups.active {
             self.joined.push(group);
         }
@@ -228,7 +228,7 @@ impl<P: Probe<Load>> Fluid<P> {
         let clock = self.system.clock(link, self.now);
         let state = &mut self.system.links[link as usize];
         if level.is_finite() {
-            self.ends.set(link, after(self.now, (state.soonest - clock) / level));
+            self.ends.set(link, after(self.now, (state.first_end - clock) / level));
         } else {
             state.clock = 0.0;
             self.ends.set(link, u64::MAX);

@@ -35,8 +35,6 @@ const FRAGMENTS: &[&str] =
 /// Places whose doc comments may begin with such words, with the reasons.
 const FRAGMENTS_ALLOWED: &[(&str, &str)] = &[
     ("run/cli/src/arguments.rs", "the help of the command, where `How to print` is usual"),
-    ("app/host/src/hybrid/", "not yet rewritten"),
-    ("net/flow/", "not yet rewritten"),
 ];
 
 /// Folders that are not sources, besides those that cargo and others mark as caches.
