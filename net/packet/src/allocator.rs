@@ -240,9 +240,9 @@ mod tests {
     }
 
     /// Input 0 wants outputs 0 and 1, inputs 1 and 2 want output 1. First both outputs choose input
-    /// 0, which takes output 0; in the second round output 1 takes input 1. iSLIP's output 1 stays at
-    /// input 0 then, which it chooses again, and which prefers it now. Otherwise output 1 has moved
-    /// to input 2.
+    /// 0, which takes output 0; in the second round output 1 takes input 1. The arbiter of iSLIP's
+    /// output 1 stays at input 0 then, and chooses it again, which prefers output 1 now. Otherwise
+    /// output 1 has moved to input 2.
     #[test]
     fn only_first_grants_move_islip() {
         let all = [(0, 0), (0, 1), (1, 1), (2, 1)];

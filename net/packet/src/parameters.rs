@@ -193,6 +193,13 @@ impl Parameters {
         (flit / u64::from(self.speed_up.max(1))).max(1)
     }
 
+    /// Time of a head in a router that nothing delays.
+    pub fn pipeline(&self) -> Time {
+        let stages = [self.route, self.vc_allocation, self.switch_allocation, self.traversal];
+        let cycle = self.cycle();
+        Time::from_ps(stages.iter().fold(0, |sum, stage| stage.ps(cycle).saturating_add(sum)))
+    }
+
     /// Flits of a packet with this payload.
     pub const fn flits(&self, payload: u32) -> u32 {
         let flits = payload.saturating_add(self.header).div_ceil(self.flit);

@@ -25,6 +25,8 @@ impl Fabric {
         let router = route + vc_allocation + switch_allocation + traversal;
         let mut latency = injection;
         let (mut slowest, mut leaving, mut draining) = (0, 0, 0);
+        // Packets of an adaptive routing find other ways and channels.
+        let adaptive = self.routes().is_adaptive();
         let mut single = self.channels == 1;
         self.walk(header, |device, link, lane| {
             let flit = u64::from(link.flit);
@@ -35,7 +37,7 @@ impl Fabric {
             } else {
                 latency += router;
             }
-            single |= self.channels_of(lane, link).len() == 1;
+            single |= !adaptive && self.channels_of(lane, link).len() == 1;
             draining = flit;
         })?;
         let (packets, flits) = self.parameters().message_flits(bytes);

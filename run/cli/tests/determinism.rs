@@ -33,6 +33,9 @@ fn workloads() -> Vec<String> {
         "--network infiniband --topology star:hosts=8 --set placement.per-host=2",
         "--network infiniband --topology dragonfly:p=2 --routing valiant --seed 9",
         "--network infiniband --topology slim-fly:q=4",
+        "--network packet --topology torus:dims=4x4",
+        "--network packet --topology dragonfly:p=2 --routing valiant --seed 9 --set \
+         network.channels=6 --set network.arbitration=random",
         "--network flow --topology star:hosts=16",
     ] {
         all.push(format!("{large} {settings}"));
@@ -50,6 +53,9 @@ fn workloads() -> Vec<String> {
     for pattern in ["uniform", "hot-spot", "transpose", "incast"] {
         let torus = "--network infiniband --topology torus:dims=4x4 --load 0.1:0.5:0.2";
         all.push(format!("traffic:{pattern} {torus}"));
+        all.push(format!(
+            "traffic:{pattern} --network packet --topology torus:dims=4x4 --load 0.1"
+        ));
     }
     all
 }

@@ -77,7 +77,7 @@ impl Output {
             return Err(wrong(message).into());
         }
         if !self.network.is_empty() && !records_network {
-            let help = "set network.model = \"infiniband\"".to_owned();
+            let help = "set network.model = \"infiniband\" or \"packet\"".to_owned();
             let mistake = wrong("tables of the network need a network with switches").help(help);
             return Err(mistake.into());
         }

@@ -91,6 +91,11 @@ fn models(configuration: &Configuration) -> Vec<Model> {
         (topology.is_some() && !said("loggops.")).then_some("nothing is set in [loggops]");
     let no_cables =
         configuration.platform().map(|_| "a platform has no lanes, buffers and credits");
+    let preset = configuration.word(keys::network::PRESET);
+    let named = configuration.is_said(keys::network::PRESET);
+    let of = |model: &str| named && preset.starts_with(model);
+    let routers = of("packet").then_some("network.preset is one of the model packet");
+    let cables = of("infiniband").then_some("network.preset is one of the model infiniband");
     let mut nothing = vec![(MODEL, "loggops"), (keys::loggops::COMPAT.id(), "heddle")];
     nothing.extend(free());
     let flow = |variant| vec![(MODEL, "flow"), (keys::flow::VARIANT.id(), variant)];
@@ -101,7 +106,8 @@ fn models(configuration: &Configuration) -> Vec<Model> {
         model("flow, loggps", flow("loggps"), no_topology),
         model("flow, fluid", flow("fluid"), no_topology),
         model("flow, hybrid", flow("hybrid"), no_topology),
-        model("infiniband", vec![(MODEL, "infiniband")], no_topology.or(no_cables)),
+        model("packet", vec![(MODEL, "packet")], no_topology.or(no_cables).or(cables)),
+        model("infiniband", vec![(MODEL, "infiniband")], no_topology.or(no_cables).or(routers)),
     ]
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod infiniband;
 pub(crate) mod loggops;
 pub(crate) mod loggopsim;
 mod noise;
+pub(crate) mod packet;
 mod places;
 pub(crate) mod stock;
 pub(crate) mod switched;
@@ -225,6 +226,8 @@ pub enum Machine {
     Loggopsim(loggopsim::Loggopsim),
     /// Packets through switches.
     Infiniband(infiniband::Infiniband),
+    /// Packets through routers with virtual channels.
+    Packet(packet::Packet),
     /// Flows that share links.
     Flow(Box<flow::Flow>),
 }
@@ -244,6 +247,7 @@ pub(crate) fn resolve(
         scope::Model::Infiniband => {
             infiniband::resolve(configuration, stock).map(with(Machine::Infiniband))
         }
+        scope::Model::Packet => packet::resolve(configuration, stock).map(with(Machine::Packet)),
         scope::Model::Flow => {
             flow::resolve(configuration, stock).map(with(|flow| Machine::Flow(Box::new(flow))))
         }
@@ -262,6 +266,7 @@ macro_rules! each {
             Machine::Loggops($model) => $value,
             Machine::Loggopsim($model) => $value,
             Machine::Infiniband($model) => $value,
+            Machine::Packet($model) => $value,
             Machine::Flow($model) => $value,
         }
     };

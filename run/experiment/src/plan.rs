@@ -154,7 +154,8 @@ fn no_workload() -> Diagnostic {
 fn unset_overheads(configuration: &Configuration, report: &Report) -> Option<String> {
     use keys::loggops::{OVERHEAD, RECEIVE_OVERHEAD, SEND_OVERHEAD};
     let is_said = [OVERHEAD, SEND_OVERHEAD, RECEIVE_OVERHEAD].map(|key| configuration.is_said(key));
-    if configuration.model() != scope::Model::Infiniband || is_said.contains(&true) {
+    let switched = matches!(configuration.model(), scope::Model::Infiniband | scope::Model::Packet);
+    if !switched || is_said.contains(&true) {
         return None;
     }
     let (path, makespan) = (report.summary.critical_path?, report.summary.makespan_ps?);

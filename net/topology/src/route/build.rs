@@ -34,10 +34,12 @@ pub enum Algorithm {
     Minimal,
     /// By way of a random group (dragonfly) or switch.
     Valiant,
+    /// Grids: any shortest way, by load, with dimension order as the escape.
+    Adaptive,
 }
 
 /// Names of the algorithms.
-pub const ALGORITHMS: [(&str, Algorithm); 8] = [
+pub const ALGORITHMS: [(&str, Algorithm); 9] = [
     ("min-hop", Algorithm::MinHop),
     ("up-down", Algorithm::UpDown),
     ("d-mod-k", Algorithm::DModK),
@@ -46,9 +48,11 @@ pub const ALGORITHMS: [(&str, Algorithm); 8] = [
     ("dimension-order", Algorithm::DimensionOrder),
     ("minimal", Algorithm::Minimal),
     ("valiant", Algorithm::Valiant),
+    ("adaptive", Algorithm::Adaptive),
 ];
 
-/// The routing of packets, written `NAME`, `NAME:lanes=1` or `dimension-order:dateline=whole`.
+/// The routing of packets, written `NAME`, `NAME:lanes=1`, `dimension-order:dateline=whole` or
+/// `valiant:halves=dimension-order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Routing {
     /// The algorithm.
@@ -57,11 +61,13 @@ pub struct Routing {
     pub single_lane: bool,
     /// The use of the two lanes in rings, for [`Algorithm::DimensionOrder`].
     pub dateline: Dateline,
+    /// Both halves of a way go in dimension order, for [`Algorithm::Valiant`] on grids.
+    pub halves_in_order: bool,
 }
 
 impl From<Algorithm> for Routing {
     fn from(algorithm: Algorithm) -> Self {
-        Self { algorithm, single_lane: false, dateline: Dateline::Crossing }
+        Self { algorithm, single_lane: false, dateline: Dateline::Crossing, halves_in_order: false }
     }
 }
 
@@ -77,16 +83,27 @@ impl FromStr for Routing {
         })?;
         match option {
             None => Ok(known.1.into()),
+            Some("lanes=1") if known.1 == Algorithm::Adaptive => Err(Fault::new(
+                "routing adaptive needs lanes for its escape: on one lane packets could wait for \
+                 each other for ever"
+                    .to_owned(),
+            )),
             Some("lanes=1") => Ok(Self { single_lane: true, ..known.1.into() }),
             Some("dateline=whole") if known.1 == Algorithm::DimensionOrder => {
                 Ok(Self { dateline: Dateline::Whole, ..known.1.into() })
+            }
+            Some("halves=dimension-order") if known.1 == Algorithm::Valiant => {
+                Ok(Self { halves_in_order: true, ..known.1.into() })
+            }
+            Some("halves=dimension-order") => {
+                Err(Fault::new("the option `halves=dimension-order` belongs to valiant".to_owned()))
             }
             Some("dateline=whole") => {
                 Err(Fault::new("the option `dateline=whole` belongs to dimension-order".to_owned()))
             }
             Some(other) => Err(Fault::new(format!(
-                "unknown option `{other}` of a routing; there are lanes=1 and, for \
-                 dimension-order, dateline=whole"
+                "unknown option `{other}` of a routing; there are lanes=1, for dimension-order \
+                 dateline=whole, and for valiant halves=dimension-order"
             ))),
         }
     }
@@ -125,6 +142,9 @@ impl Routes {
                 (in_tree(topology, routing.algorithm)?, Lanes::Single)
             }
             Algorithm::DimensionOrder => dimension_order(topology, routing)?,
+            Algorithm::Adaptive => {
+                dimension_order(topology, Routing { dateline: Dateline::Ahead, ..routing })?
+            }
             Algorithm::Minimal | Algorithm::Valiant => minimal(topology, routing)?,
         };
         if let Some((source, destination)) = table::unreachable(graph, &next) {
@@ -181,16 +201,21 @@ fn in_tree(topology: &Topology, algorithm: Algorithm) -> Result<Next, Fault> {
     }
 }
 
+/// Dimension order on an intact grid, with an adaptive lane beside it if that is asked for.
 fn dimension_order(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
     let Shape::Grid(grid) = &topology.shape else {
-        return Err(misfit(Algorithm::DimensionOrder, "a grid"));
+        return Err(misfit(routing.algorithm, "a grid"));
     };
     if !topology.is_intact() {
-        return Err(misfit(Algorithm::DimensionOrder, "a grid without broken links"));
+        return Err(misfit(routing.algorithm, "a grid without broken links"));
     }
     let dateline = (rings(grid) && !routing.single_lane).then_some(routing.dateline);
     let formula = grid::Formula::new(grid, dateline);
-    Ok((Next::Grid(formula), Lanes::Grid { count: 1 + u8::from(dateline.is_some()) }))
+    let count = 1 + u8::from(dateline.is_some());
+    if routing.algorithm == Algorithm::Adaptive {
+        return Ok((Next::Grid(formula.with_adaptive(count)), Lanes::Grid { count: count + 1 }));
+    }
+    Ok((Next::Grid(formula), Lanes::Grid { count }))
 }
 
 fn rings(grid: &Grid) -> bool {
@@ -209,6 +234,13 @@ const EFFORT: u64 = 1 << 31;
 fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
     let graph = &topology.graph;
     let via = routing.algorithm == Algorithm::Valiant;
+    if routing.halves_in_order {
+        let fits = matches!(&topology.shape, Shape::Grid(_)) && topology.is_intact();
+        let found = formulas(graph, &topology.shape, routing).filter(|_| fits);
+        return found.ok_or_else(|| {
+            misfit(routing.algorithm, "for halves=dimension-order a grid without broken links")
+        });
+    }
     if let Some(formulas) = by_formula(topology, routing) {
         return Ok(formulas);
     }

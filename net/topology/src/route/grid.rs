@@ -4,7 +4,7 @@
 //! networks", 1987. In each ring the wrap-around link is the dateline; [`Dateline`] says which
 //! lane a packet takes on either side of it.
 
-use super::NOWHERE;
+use super::{Candidate, Candidates, NOWHERE};
 use crate::shape::{Grid, Kind};
 
 /// The rule by which the lanes of a ring are assigned, so that no cycle of a lane can wait for
@@ -18,6 +18,10 @@ pub enum Dateline {
     /// other lane 0. Under uniform traffic the lanes carry more similar loads; it is the rule of
     /// BookSim 2's `dim_order` on tori.
     Whole,
+    /// A packet takes lane 1 as long as the wrap-around link lies ahead of it in the ring, and lane
+    /// 0 from behind that link on. The lane follows from where the packet is and where it goes
+    /// alone, so that it may enter the ring anywhere: it is the rule of escape channels.
+    Ahead,
 }
 
 /// A grid's routes.
@@ -27,6 +31,9 @@ pub(super) struct Formula {
     hosts: u32,
     /// The rule for the two lanes of a ring; `None` if there is one lane.
     dateline: Option<Dateline>,
+    /// The lane on which packets may take any shortest way, beside those of dimension order; `None`
+    /// if there is none.
+    adaptive: Option<u8>,
     dimensions: Vec<Dimension>,
     /// Coordinates of all switches, switch by switch.
     coordinates: Vec<u32>,
@@ -57,8 +64,35 @@ impl Formula {
             kind: grid.kind,
             hosts: grid.hosts,
             dateline,
+            adaptive: None,
             dimensions: (0..grid.extents.len()).map(dimension).collect(),
             coordinates: (0..grid.switches()).flat_map(|s| grid.coordinates(s)).collect(),
+        }
+    }
+
+    /// Adds a lane, of this number, on which packets may take any shortest way. Those of dimension
+    /// order become the escape (Duato, "A new theory of deadlock-free adaptive routing in wormhole
+    /// networks", 1993): with [`Dateline::Ahead`] or without rings a packet may leave and enter
+    /// them at any switch, and they have no cycle.
+    #[must_use]
+    pub fn with_adaptive(self, lane: u8) -> Self {
+        Self { adaptive: Some(lane), ..self }
+    }
+
+    /// True if packets may take any shortest way.
+    pub const fn is_adaptive(&self) -> bool {
+        self.adaptive.is_some()
+    }
+
+    /// Adds the ports of all shortest ways on the adaptive lane.
+    pub fn adaptive(&self, switch: u32, destination: u32, into: &mut Candidates) {
+        let target = destination / self.hosts;
+        let Some(lane) = self.adaptive.filter(|_| target != switch) else { return };
+        let places = self.place(switch).iter().zip(self.place(target));
+        for (dimension, (&here, &there)) in self.dimensions.iter().zip(places) {
+            if here != there {
+                dimension.shortest(self.kind, (here, there), lane, into);
+            }
         }
     }
 
@@ -105,6 +139,20 @@ impl Formula {
 }
 
 impl Dimension {
+    /// Adds the ports of the shortest ways between two places: half-way round a ring there are two.
+    fn shortest(&self, kind: Kind, (here, there): (u32, u32), lane: u8, into: &mut Candidates) {
+        let (first, ports) = if kind == Kind::HyperX {
+            (if there < here { there as u16 } else { there as u16 - 1 }, 1)
+        } else if !self.wraps {
+            (u16::from(there < here), 1)
+        } else {
+            let ahead = (there + self.extent - here) % self.extent;
+            let half = 2 * ahead == self.extent;
+            (u16::from(2 * ahead > self.extent), 1 + u16::from(half && self.end - self.base > 1))
+        };
+        into.push(Candidate { port: self.base + first, ports, lane, priority: 1 });
+    }
+
     #[inline]
     fn hop(&self, formula: &Formula, here: u32, there: u32, input: (u16, u8)) -> (u16, u8) {
         if formula.kind == Kind::HyperX {
@@ -120,6 +168,7 @@ impl Dimension {
         let inside = (self.base..self.end).contains(&input.0);
         let second = match formula.dateline {
             None => false,
+            Some(Dateline::Ahead) => up == (here > there),
             Some(_) if inside && input.1 == 1 => true,
             Some(Dateline::Crossing) => {
                 if up {

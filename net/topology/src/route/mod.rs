@@ -129,7 +129,7 @@ impl Routes {
     }
 
     /// Writes the outputs that a packet may take at a switch into the buffer of the caller, in
-    /// place of what is there. A router calls it once for each packet that reaches the head of an input
+    /// place of what is there. A router calls it for each packet that is the first of an input
     /// channel.
     ///
     /// The arguments are those of [`Routes::hop`], and the hop is always among the candidates: it
@@ -149,6 +149,15 @@ impl Routes {
         let Hop { port, lane } = self.hop(switch, in_port, in_lane, header);
         into.clear();
         into.push(Candidate { port, ports: 1, lane, priority: 0 });
+        if let Next::Grid(grid) = &self.next {
+            grid.adaptive(switch - self.hosts, header.destination, into);
+        }
+    }
+
+    /// True if packets may have several candidates at a switch: a model that asks for the hop alone
+    /// would not route as the algorithm does.
+    pub const fn is_adaptive(&self) -> bool {
+        matches!(&self.next, Next::Grid(grid) if grid.is_adaptive())
     }
 
     /// The port and lane by which a host sends a packet. Hosts with several ports spread by

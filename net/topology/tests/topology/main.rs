@@ -1,5 +1,6 @@
 //! Topologies, routes and what is said of them.
 
+mod adaptive;
 mod cases;
 mod common;
 mod deadlock;

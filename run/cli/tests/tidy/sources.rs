@@ -33,9 +33,8 @@ const FRAGMENTS: &[&str] =
     &["What", "Whether", "Which", "How", "The same", "When", "Where", "That"];
 
 /// Places whose doc comments may begin with such words, with the reasons.
-const FRAGMENTS_ALLOWED: &[(&str, &str)] = &[
-    ("run/cli/src/arguments.rs", "the help of the command, where `How to print` is usual"),
-];
+const FRAGMENTS_ALLOWED: &[(&str, &str)] =
+    &[("run/cli/src/arguments.rs", "the help of the command, where `How to print` is usual")];
 
 /// Folders that are not sources, besides those that cargo and others mark as caches.
 const SKIPPED: &[&str] = &[".git", "target", "node_modules", "corpus", "artifacts", "book"];

@@ -16,7 +16,7 @@ use results::{LinkLoad, Recorded};
 use units::Time;
 
 use super::{
-    Calls, Model, Run, Simulated, hosts, infiniband,
+    Calls, Model, Run, Simulated, hosts, infiniband, packet,
     places::{self, Places},
     stock::Stock,
     switched::{Loaded, Switches, Under},
@@ -174,12 +174,18 @@ fn platform(configuration: &Configuration, stock: &mut Stock) -> Result<Found, M
     }
     let imported = stock.topology(configuration)?;
     let routed = stock.routes(configuration, &imported, 1)?;
-    let set = infiniband::parameters(configuration)?;
+    let (link, cable, switch) = if packet::takes(configuration) {
+        let set = packet::parameters(configuration)?;
+        (set.link, set.cable, set.pipeline())
+    } else {
+        let set = infiniband::parameters(configuration)?;
+        (set.link, set.cable, set.latency_in.saturating_add(set.latency_out))
+    };
     let seconds = |time: Time| time.ps() as f64 * 1e-12;
     let rates = Rates {
-        bandwidth: set.link.bandwidth().bits_per_second() as f64 / 8.0,
-        cable: seconds(set.cable),
-        switch: seconds(set.latency_in) + seconds(set.latency_out),
+        bandwidth: link.bandwidth().bits_per_second() as f64 / 8.0,
+        cable: seconds(cable),
+        switch: seconds(switch),
         // Time-independent traces count in operations of `traces.speed`, the hosts' speed by
         // default.
         speed: costs::speed(configuration, keys::flow::host::SPEED)?

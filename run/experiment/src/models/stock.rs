@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use ::topology::{Imported, Routes};
 
 use super::{switched, topologies};
-use crate::settings::{configuration::Configuration, diagnostic::Diagnostic, keys};
+use crate::settings::{configuration::Configuration, diagnostic::Diagnostic, keys, scope};
 
 /// The topologies and routes of the machines that were resolved before.
 ///
@@ -85,10 +85,18 @@ impl Stock {
             .map(|id| (configuration.is_said(id), configuration.is_said_of_run(id)));
         let topology = of_topology(configuration);
         let of = format!("{topology} {:?}", (routing, tables, said, levels));
-        self.routes.get(of, || {
+        let make = || -> Result<Routed, Vec<Diagnostic>> {
             let (routes, warnings) = topologies::routes(configuration, imported, levels)?;
             Ok(Routed { routes: Arc::new(routes), warnings, circles: OnceLock::new() })
-        })
+        };
+        let routed = self.routes.get(of, make)?;
+        if routed.routes.is_adaptive() && configuration.model() != scope::Model::Packet {
+            let message = "an adaptive routing needs routers that choose among outputs";
+            let help = "set network.model = \"packet\"".to_owned();
+            let mistake = configuration.mistake(keys::network::ROUTING, message).help(help);
+            return Err(vec![mistake]);
+        }
+        Ok(routed)
     }
 }
 

@@ -9,6 +9,8 @@ pub enum Model {
     Loggopsim,
     /// Packets through switches.
     Infiniband,
+    /// Packets through routers with virtual channels.
+    Packet,
     /// Flows that share links.
     Flow,
 }
@@ -56,7 +58,8 @@ pub struct Scope {
 
 impl Model {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Loggops, Self::Loggopsim, Self::Infiniband, Self::Flow];
+    pub const ALL: [Self; 5] =
+        [Self::Loggops, Self::Loggopsim, Self::Infiniband, Self::Packet, Self::Flow];
 
     /// The settings that choose it.
     pub const fn choice(self) -> &'static str {
@@ -64,6 +67,7 @@ impl Model {
             Self::Loggops => "network.model = \"loggops\"",
             Self::Loggopsim => "loggops.compat = \"loggopsim\"",
             Self::Infiniband => "network.model = \"infiniband\"",
+            Self::Packet => "network.model = \"packet\"",
             Self::Flow => "network.model = \"flow\"",
         }
     }
@@ -74,6 +78,7 @@ impl Model {
             Self::Loggops => "loggops",
             Self::Loggopsim => "loggopsim",
             Self::Infiniband => "infiniband",
+            Self::Packet => "packet",
             Self::Flow => "flow",
         }
     }
@@ -145,7 +150,7 @@ const fn scope(part: Part, models: u16, workloads: u16) -> Scope {
     Scope { part, in_platform: false, models, workloads }
 }
 
-use Model::{Flow, Infiniband, Loggops, Loggopsim};
+use Model::{Flow, Infiniband, Loggops, Loggopsim, Packet};
 use Workload::{Collective, Goal, Live, Pattern, Traces, Traffic};
 
 const ANY_MODEL: u16 = models(&Model::ALL);
@@ -153,7 +158,9 @@ const ANY_WORKLOAD: u16 = workloads(&Workload::ALL);
 /// Workloads with ranks.
 const PROGRAMS: u16 = workloads(&[Goal, Pattern, Collective, Traces, Live]);
 /// Models with hosts that ranks are placed on.
-const PLACES: u16 = models(&[Infiniband, Flow]);
+const PLACES: u16 = models(&[Infiniband, Packet, Flow]);
+/// Models of packets.
+const SWITCHES: u16 = models(&[Infiniband, Packet]);
 
 /// The workload itself.
 pub(super) const SOURCE: Scope = scope(Part::Program, ANY_MODEL, ANY_WORKLOAD);
@@ -188,25 +195,32 @@ pub(super) const WIRE: Scope = scope(Part::Machine, models(&[Loggops, Loggopsim]
 pub(super) const LARGE_WIRE: Scope = scope(Part::Machine, models(&[Loggops]), PROGRAMS);
 /// The costs of hosts.
 pub(super) const HOSTS: Scope =
-    scope(Part::Machine, models(&[Loggops, Loggopsim, Infiniband]), PROGRAMS);
+    scope(Part::Machine, models(&[Loggops, Loggopsim, Infiniband, Packet]), PROGRAMS);
 /// The costs of hosts that LogGOPSim does not know.
 pub(super) const BEYOND_LOGGOPSIM: Scope =
-    scope(Part::Machine, models(&[Loggops, Infiniband]), PROGRAMS);
+    scope(Part::Machine, models(&[Loggops, Infiniband, Packet]), PROGRAMS);
 /// The ends of sends.
 pub(super) const SENDS: Scope =
-    scope(Part::Machine, models(&[Loggops, Infiniband, Flow]), PROGRAMS);
+    scope(Part::Machine, models(&[Loggops, Infiniband, Packet, Flow]), PROGRAMS);
 /// Buffers of hosts for what they send.
 pub(super) const BUFFERS: Scope = scope(Part::Machine, PLACES, PROGRAMS);
 /// The costs of messages within a host.
-pub(super) const SHARED_HOSTS: Scope = scope(Part::Machine, models(&[Infiniband]), PROGRAMS);
+pub(super) const SHARED_HOSTS: Scope = scope(Part::Machine, SWITCHES, PROGRAMS);
 /// The choice of the model.
 pub(super) const MODEL: Scope = scope(Part::Machine, ANY_MODEL, ANY_WORKLOAD);
 /// Models with a topology.
 pub(super) const TOPOLOGY: Scope = scope(Part::Machine, PLACES, ANY_WORKLOAD);
 /// Links and switches, which a platform has itself.
 pub(super) const LINKS: Scope = TOPOLOGY.in_platform();
+/// Times in switches, which a platform has itself.
+pub(super) const SWITCH_TIMES: Scope =
+    scope(Part::Machine, models(&[Infiniband, Flow]), ANY_WORKLOAD).in_platform();
 /// Switches of InfiniBand, their lanes and buffers.
-pub(super) const PACKETS: Scope = scope(Part::Machine, models(&[Infiniband]), ANY_WORKLOAD);
+pub(super) const FABRIC: Scope = scope(Part::Machine, models(&[Infiniband]), ANY_WORKLOAD);
+/// Packets, and the buffers that they wait in.
+pub(super) const PACKETS: Scope = scope(Part::Machine, SWITCHES, ANY_WORKLOAD);
+/// Routers with virtual channels.
+pub(super) const ROUTERS: Scope = scope(Part::Machine, models(&[Packet]), ANY_WORKLOAD);
 /// Flows.
 pub(super) const FLOW: Scope = scope(Part::Machine, models(&[Flow]), ANY_WORKLOAD);
 /// The costs of hosts over flows.
@@ -224,14 +238,14 @@ pub(super) const PLACED: Scope = scope(Part::Run, PLACES, ANY_WORKLOAD);
 pub(super) const SHARING: Scope = scope(Part::Run, PLACES, PROGRAMS);
 /// Noise.
 pub(super) const NOISE: Scope =
-    scope(Part::Run, models(&[Loggops, Loggopsim, Infiniband]), PROGRAMS);
+    scope(Part::Run, models(&[Loggops, Loggopsim, Infiniband, Packet]), PROGRAMS);
 /// Everything, generated schedules included.
 pub(super) const SEED: Scope = scope(Part::Program, ANY_MODEL, ANY_WORKLOAD);
 /// Every run.
 pub(super) const RUN: Scope = scope(Part::Run, ANY_MODEL, ANY_WORKLOAD);
 /// Every run but those by LogGOPSim's rules.
 pub(super) const TRANSPORT: Scope =
-    scope(Part::Run, models(&[Loggops, Infiniband, Flow]), ANY_WORKLOAD);
+    scope(Part::Run, models(&[Loggops, Infiniband, Packet, Flow]), ANY_WORKLOAD);
 /// Tables and timelines of ranks.
 pub(super) const RANKS: Scope = scope(Part::Run, ANY_MODEL, PROGRAMS);
 /// The destination of results.

@@ -66,6 +66,7 @@ pub(super) const HOST_CLOCK: Words = &[
 pub(super) const MODEL: Words = &[
     ("loggops", "messages take L and do not meet"),
     ("infiniband", "packets through switches, flit by flit: contention, lanes, credits"),
+    ("packet", "packets through routers with virtual channels: allocators, arbiters, credits"),
     ("flow", "messages as flows that share links, by the hybrid model of SMPI; see `[flow]`"),
 ];
 pub(super) const VARIANT: Words = &[
@@ -81,6 +82,23 @@ pub(super) const PRESETS: Words = &[
     ("infiniband-edr", "4x EDR"),
     ("infiniband-hdr", "4x HDR"),
     ("infiniband-ndr", "4x NDR"),
+    ("packet-default", "routers of a system network at 100 Gb/s, in round figures"),
+    ("packet-booksim", "routers by the defaults of BookSim 2, with cycles of 1 ns"),
+];
+pub(super) const SWITCHING: Words = &[
+    ("cut-through", "the buffer has room for the whole packet"),
+    ("wormhole", "no other packet has it"),
+];
+pub(super) const ALLOCATORS: Words = &[
+    ("input-first", "each input chooses a request, then each output one of these"),
+    ("output-first", "each output chooses a request, then each input one of these"),
+    ("islip", "likewise, and only grants of the first round move the arbiters"),
+];
+pub(super) const ARBITRATION: Words = &[
+    ("round-robin", "the first from the one behind the last that was served"),
+    ("matrix", "the one that was served least recently"),
+    ("oldest", "the one whose packet came into the router first"),
+    ("random", "a random one"),
 ];
 pub(super) const SPREAD: Words = &[
     ("fixed", "always as long as `pause`"),

@@ -20,7 +20,7 @@ type Mistakes = Vec<Diagnostic>;
 pub(crate) fn resolve(configuration: &Configuration) -> Result<Parameters, Mistakes> {
     let name = configuration.word(keys::network::PRESET);
     let Some(mut set) = preset(name) else {
-        let message = format!("the preset {name} cannot be read");
+        let message = format!("the preset {name} is of another model than infiniband");
         return Err(vec![configuration.mistake(keys::network::PRESET, message)]);
     };
     set.seed = configuration.value(keys::run::SEED).unwrap_or(1);

@@ -12,7 +12,9 @@ table! {
     ROUTING: Name = "network.routing",
         Unset("the usual one of the topology"), flag("routing", "NAME"), scope::LINKS,
         "How routes are made: `min-hop`, `up-down`, `d-mod-k`, `s-mod-k`, `random-up`, \
-         `dimension-order`, `minimal` or `valiant`; with `:lanes=1` on one lane.";
+         `dimension-order`, `minimal`, `valiant` or, for routers that choose, `adaptive`. \
+         `NAME:lanes=1` keeps to one lane; the chapter on topologies describes \
+         `dimension-order:dateline=whole` and `valiant:halves=dimension-order`.";
     TABLES: Path = "network.tables", Unset("routes are computed"), None, scope::LINKS,
         "Forwarding tables instead: FDB vectors, or a dump of linear forwarding tables.";
     FAIL: Name = "network.fail", Unset("nothing fails"), flag("fail", "LIST"), scope::LINKS,
@@ -20,74 +22,115 @@ table! {
          such as `links=3` and `switches=1`, or a share such as `links=5%`.";
     PRESET: Word(words::PRESETS) = "network.preset",
         Value("infiniband-edr"), flag("preset", "NAME"), scope::LINKS,
-        "A set of parameters.";
+        "A set of parameters, of the model whose name it begins with; for the model `packet` by \
+         default `packet-default`. The model `flow` takes rates and delays from any.";
     LINK: Name = "network.link", Unset("as in the preset"), None, scope::LINKS,
         "Width and speed of links that do not name their own: `4xEDR`.";
     CABLE: Time = "network.cable", Unset("as in the preset"), None, scope::LINKS,
         "Time of flight of links that do not name their own.";
-    LATENCY_IN: Time = "network.latency-in", Unset("as in the preset"), None, scope::LINKS,
+    LATENCY_IN: Time = "network.latency-in", Unset("as in the preset"), None, scope::SWITCH_TIMES,
         "Time in a switch before arbitration.";
-    LATENCY_OUT: Time = "network.latency-out", Unset("as in the preset"), None, scope::LINKS,
+    LATENCY_OUT: Time = "network.latency-out", Unset("as in the preset"), None, scope::SWITCH_TIMES,
         "Time in a switch after it.";
     CREDIT_DELAY: Time = "network.credit-delay", Unset("as in the preset"), None, scope::PACKETS,
         "Time that a credit takes besides that of flight.";
-    UPDATE: Time = "network.update", Unset("as in the preset"), None, scope::PACKETS,
+    UPDATE: Time = "network.update", Unset("as in the preset"), None, scope::FABRIC,
         "Time from one flow-control packet of a port to the next; 0 if they take no time on \
          links.";
-    PADDED: Switch = "network.padded", Unset("as in the preset"), None, scope::PACKETS,
+    PADDED: Switch = "network.padded", Unset("as in the preset"), None, scope::FABRIC,
         "Whether a short last flit takes the time of a full one.";
     MAX_BEING_SENT: Count(1, U16) = "network.max-being-sent",
-        Unset("as in the preset"), None, scope::PACKETS,
+        Unset("as in the preset"), None, scope::FABRIC,
         "Packets that may leave an input port at a time.";
     BUFFER: Count(1, U32) = "network.buffer", Unset("as in the preset"), None, scope::PACKETS,
-        "Input buffer of a switch port per lane, in flits of 64 bytes.";
+        "Input buffer of a switch port per lane, in flits (of 64 bytes in InfiniBand); for the \
+         model `packet` the buffer behind any link per virtual channel.";
     HOST_BUFFER: Count(1, U32) = "network.host-buffer",
-        Unset("as in the preset"), None, scope::PACKETS,
+        Unset("as in the preset"), None, scope::FABRIC,
         "Input buffer of a host per lane, in flits.";
     OUTPUT_BUFFER: Count(1, U32) = "network.output-buffer",
         Unset("as in the preset"), None, scope::PACKETS,
         "Output buffer of a switch port, in flits.";
-    CROSSBAR: Time = "network.crossbar", Unset("as in the preset"), None, scope::PACKETS,
+    CROSSBAR: Time = "network.crossbar", Unset("as in the preset"), None, scope::FABRIC,
         "Time of one flit through a switch's crossbar; 0 if it keeps up with its links.";
     MTU: Bytes = "network.mtu", Unset("as in the preset"), None, scope::PACKETS,
         "Payload of a full packet.";
     HEADER: Bytes = "network.header", Unset("as in the preset"), None, scope::PACKETS,
         "Headers and checksums of a packet.";
-    GENERATOR: Time = "network.generator", Unset("as in the preset"), None, scope::PACKETS,
+    GENERATOR: Time = "network.generator", Unset("as in the preset"), None, scope::FABRIC,
         "Time of one flit out of a host's memory.";
-    SINK: Time = "network.sink", Unset("as in the preset"), None, scope::PACKETS,
+    SINK: Time = "network.sink", Unset("as in the preset"), None, scope::FABRIC,
         "Time of one flit into a host's memory.";
-    PAUSE_PERIOD: Time = "network.pause-period", Unset("as in the preset"), None, scope::PACKETS,
+    PAUSE_PERIOD: Time = "network.pause-period", Unset("as in the preset"), None, scope::FABRIC,
         "A host's sink pauses once in each period of this length.";
-    PAUSE: Time = "network.pause", Unset("as in the preset"), None, scope::PACKETS,
+    PAUSE: Time = "network.pause", Unset("as in the preset"), None, scope::FABRIC,
         "Length of a pause; 0 for none.";
-    PAUSE_PHASE: Time = "network.pause-phase", Unset("as in the preset"), None, scope::PACKETS,
+    PAUSE_PHASE: Time = "network.pause-phase", Unset("as in the preset"), None, scope::FABRIC,
         "Start of the first pause.";
-    PAUSE_RESUME: Time = "network.pause-resume", Unset("as in the preset"), None, scope::PACKETS,
+    PAUSE_RESUME: Time = "network.pause-resume", Unset("as in the preset"), None, scope::FABRIC,
         "From the end of a pause to the poll that follows it.";
     PAUSE_SPREAD: Word(words::SPREAD) = "network.pause-spread",
-        Unset("as in the preset"), None, scope::PACKETS,
+        Unset("as in the preset"), None, scope::FABRIC,
         "How long pauses are.";
-    ACKNOWLEDGE: Switch = "network.acknowledge", Unset("as in the preset"), None, scope::PACKETS,
+    ACKNOWLEDGE: Switch = "network.acknowledge", Unset("as in the preset"), None, scope::FABRIC,
         "Whether messages are acknowledged.";
-    LOSS: Probability = "network.loss", Value("0"), None, scope::PACKETS,
+    LOSS: Probability = "network.loss", Value("0"), None, scope::FABRIC,
         "Probability that a packet is damaged on its way, whatever its size and route; it is sent \
          again.";
-    BIT_ERROR_RATE: Probability = "network.bit-error-rate", Value("0"), None, scope::PACKETS,
+    BIT_ERROR_RATE: Probability = "network.bit-error-rate", Value("0"), None, scope::FABRIC,
         "Probability that a bit is damaged on a link, besides `loss`.";
-    ACK_TIMEOUT: Time = "network.ack-timeout", Value("67108864 ns"), None, scope::PACKETS,
+    ACK_TIMEOUT: Time = "network.ack-timeout", Value("67108864 ns"), None, scope::FABRIC,
         "Time for which a host waits for an acknowledgement before it sends again, where packets \
          get lost; the standard has 4.096 us times a power of 2, here 2^14.";
-    RETRY_COUNT: Count(0, 7) = "network.retry-count", Value("7"), None, scope::PACKETS,
+    RETRY_COUNT: Count(0, 7) = "network.retry-count", Value("7"), None, scope::FABRIC,
         "The number of times that a host sends again without progress before it gives up.";
-    LEVEL: Count(0, 14) = "network.level", Value("0"), None, scope::PACKETS,
+    LEVEL: Count(0, 14) = "network.level", Value("0"), None, scope::FABRIC,
         "Service level of the program's messages.";
-    LEVELS: Name = "network.levels", Unset("all are of `level`"), None, scope::PACKETS,
+    LEVELS: Name = "network.levels", Unset("all are of `level`"), None, scope::FABRIC,
         "Service levels of the hosts in turn, in the order of their ranks: `0,1`.";
     CHOICE: Word(words::CHOICE) = "network.choice",
         Unset("`message` for traffic, `pair` otherwise"), None, scope::PACKETS,
         "When a source chooses a route, where the routing leaves a choice (`valiant`, \
          `random-up`).";
+    FLIT: Bytes = "network.flit", Unset("as in the preset"), None, scope::ROUTERS,
+        "Size of a flit, the unit of buffers and credits.";
+    CHANNELS: Count(1, 64) = "network.channels",
+        Unset("as in the preset, or as many as the routing has lanes"), None, scope::ROUTERS,
+        "Virtual channels of a link. Each lane of the routing has an equal share of them.";
+    SPEED_UP: Count(1, 64) = "network.speed-up", Unset("as in the preset"), None, scope::ROUTERS,
+        "Internal speed-up of routers: their cycles in the time of a flit on a link.";
+    ROUTE_DELAY: Name = "network.route-delay", Unset("as in the preset"), None, scope::ROUTERS,
+        "Time of route computation, a time or `2 cycles`.";
+    VC_ALLOCATION_DELAY: Name = "network.vc-allocation-delay",
+        Unset("as in the preset"), None, scope::ROUTERS,
+        "Time of virtual-channel allocation, likewise; a cycle at least.";
+    SWITCH_ALLOCATION_DELAY: Name = "network.switch-allocation-delay",
+        Unset("as in the preset"), None, scope::ROUTERS,
+        "Time of switch allocation, likewise; a cycle at least.";
+    TRAVERSAL_DELAY: Name = "network.traversal-delay",
+        Unset("as in the preset"), None, scope::ROUTERS,
+        "Time of switch traversal, likewise.";
+    INJECTION_DELAY: Name = "network.injection-delay",
+        Unset("as in the preset"), None, scope::ROUTERS,
+        "Time of a message in its host's interface before its first flit may leave, likewise.";
+    SWITCHING: Word(words::SWITCHING) = "network.switching",
+        Unset("as in the preset"), None, scope::ROUTERS,
+        "The condition under which a packet may take a virtual channel.";
+    VC_ALLOCATOR: Word(words::ALLOCATORS) = "network.vc-allocator",
+        Unset("as in the preset"), None, scope::ROUTERS,
+        "The allocator of virtual channels.";
+    SWITCH_ALLOCATOR: Word(words::ALLOCATORS) = "network.switch-allocator",
+        Unset("as in the preset"), None, scope::ROUTERS,
+        "The allocator of the switch.";
+    ITERATIONS: Count(1, 64) = "network.iterations",
+        Unset("as in the preset"), None, scope::ROUTERS,
+        "Rounds of an allocation in a cycle.";
+    ARBITRATION: Word(words::ARBITRATION) = "network.arbitration",
+        Unset("as in the preset"), None, scope::ROUTERS,
+        "The arbiters in both allocators.";
+    ORDERED: Switch = "network.ordered",
+        Unset("`true` for programs, `false` for traffic"), None, scope::ROUTERS,
+        "Whether messages of a pair of hosts are delivered in the order in which they enter.";
 }
 
 /// The table `[network.arbiter]`.
@@ -95,14 +138,14 @@ pub(crate) mod arbiter {
     use super::*;
 
     table! {
-        HIGH: Name = "network.arbiter.high", Unset("as in the preset"), None, scope::PACKETS,
+        HIGH: Name = "network.arbiter.high", Unset("as in the preset"), None, scope::FABRIC,
             "High table of the arbiters of virtual lanes: `LANE:WEIGHT,…` in turn, weights in \
              units of 64 bytes.";
-        LOW: Name = "network.arbiter.low", Unset("as in the preset"), None, scope::PACKETS,
+        LOW: Name = "network.arbiter.low", Unset("as in the preset"), None, scope::FABRIC,
             "Low table, served when the high one has nothing to send or has used up its limit, \
              likewise.";
         HIGH_LIMIT: Count(0, 255) = "network.arbiter.high-limit",
-            Unset("as in the preset"), None, scope::PACKETS,
+            Unset("as in the preset"), None, scope::FABRIC,
             "What the high table may send before the low one gets a turn, in units of 4096 bytes: \
              0 for a packet, 255 for no limit.";
     }
@@ -114,42 +157,42 @@ pub(crate) mod congestion {
 
     table! {
         CONTROL: Word(words::CONGESTION) = "network.congestion.control",
-            Value("preset"), None, scope::PACKETS,
+            Value("preset"), None, scope::FABRIC,
             "Whether there is congestion control.";
         THRESHOLD: Count(0, 15) = "network.congestion.threshold",
-            Unset("as in the preset"), None, scope::PACKETS,
+            Unset("as in the preset"), None, scope::FABRIC,
             "Threshold of switch ports: 0 never marks, 15 marks at the lowest fill.";
         MARKING_RATE: Count(0, U16) = "network.congestion.marking-rate",
-            Unset("as in the preset"), None, scope::PACKETS,
+            Unset("as in the preset"), None, scope::FABRIC,
             "Packets that may be marked between two that are.";
         PACKET_SIZE: Count(0, 255) = "network.congestion.packet-size",
-            Unset("as in the preset"), None, scope::PACKETS,
+            Unset("as in the preset"), None, scope::FABRIC,
             "Smaller packets are not marked, in units of 64 bytes.";
         VICTIMS: Word(words::VICTIMS) = "network.congestion.victims",
-            Unset("as in the preset"), None, scope::PACKETS,
+            Unset("as in the preset"), None, scope::FABRIC,
             "Victim_Mask: ports that mark even when they are short of credits.";
         SCOPE: Word(words::SCOPE) = "network.congestion.scope",
-            Unset("as in the preset"), None, scope::PACKETS,
+            Unset("as in the preset"), None, scope::FABRIC,
             "What has an index of its own.";
         INCREASE: Count(1, U16) = "network.congestion.increase",
-            Unset("as in the preset"), None, scope::PACKETS,
+            Unset("as in the preset"), None, scope::FABRIC,
             "CCTI_Increase: by how much a notification raises the index.";
         LIMIT: Count(1, U16) = "network.congestion.limit",
-            Unset("as in the preset"), None, scope::PACKETS,
+            Unset("as in the preset"), None, scope::FABRIC,
             "CCTI_Limit: the highest index.";
         MIN: Count(0, U16) = "network.congestion.min",
-            Unset("as in the preset"), None, scope::PACKETS,
+            Unset("as in the preset"), None, scope::FABRIC,
             "CCTI_Min: the lowest index.";
         TRIGGER: Count(0, U16) = "network.congestion.trigger",
-            Unset("as in the preset"), None, scope::PACKETS,
+            Unset("as in the preset"), None, scope::FABRIC,
             "Trigger_Threshold: an index that reaches it is recorded.";
-        TABLE: Name = "network.congestion.table", Unset("as in the preset"), None, scope::PACKETS,
+        TABLE: Name = "network.congestion.table", Unset("as in the preset"), None, scope::FABRIC,
             "The table from index 0 on: `SHIFT:MULTIPLIER,…`, a delay of MULTIPLIER / 2^SHIFT \
              times that of the packet.";
         NOTIFICATIONS: Count(0, U16) = "network.congestion.notifications",
-            Unset("as in the preset"), None, scope::PACKETS,
+            Unset("as in the preset"), None, scope::FABRIC,
             "Notifications that may wait at a host; further ones are not sent.";
-        TIMER: Time = "network.congestion.timer", Unset("as in the preset"), None, scope::PACKETS,
+        TIMER: Time = "network.congestion.timer", Unset("as in the preset"), None, scope::FABRIC,
             "CCTI_Timer: how long it takes until the index falls by one.";
     }
 }

@@ -1,0 +1,46 @@
+//! Packet-hops per CPU second of routers with virtual channels: `router_speed [TOPOLOGY [FLITS
+//! [LOAD [CHANNELS]]]]`, uniform traffic, kernel included. The defaults are single-flit packets on
+//! an 8x8 torus with 4 channels at 0.4 of the load at which it saturates.
+
+use std::time::Instant;
+
+use kernel::Silent;
+use packet::{Fabric, Packets, Parameters, preset};
+use topology::Routes;
+use traffic::{Arrivals, Lengths, Pattern, Settings, Span, observe};
+use units::Time;
+
+fn main() {
+    let argument = |index| std::env::args().nth(index);
+    let spec = argument(1).unwrap_or_else(|| "torus:dims=8x8".to_owned());
+    let flits: u32 = argument(2).and_then(|text| text.parse().ok()).unwrap_or(1);
+    let load = argument(3).and_then(|text| text.parse().ok()).unwrap_or(0.16);
+    let channels = argument(4).and_then(|text| text.parse().ok()).unwrap_or(4);
+    let topology = topology::parse(&spec).expect("a topology");
+    let routes = Routes::build(&topology, None).expect("routes");
+    let parameters = Parameters {
+        channels: Some(channels),
+        mtu: 8 * flits,
+        ..preset("packet-booksim").expect("a preset")
+    };
+    let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
+    let net = Packets::new(fabric);
+    let settings = Settings {
+        arrivals: Arrivals::Bernoulli,
+        lengths: Lengths::Fixed(u64::from(8 * flits)),
+        span: Span::Batches { warm_up: 1, kept: 8 },
+        batch: Some(Time::from_ps(20_000_000)),
+        ..Settings::new(Pattern::Uniform.on(&topology).expect("a pattern"), load)
+    };
+    let start = Instant::now();
+    let observed = observe(&net, &settings, false, || Silent).expect("it runs");
+    let seconds = start.elapsed().as_secs_f64();
+    let hops = observed.flit_hops as f64 / f64::from(flits) / 1e6;
+    println!(
+        "{hops:.2} million packet-hops in {seconds:.3} s: {:.2} million packet-hops and {:.2} \
+         million flit-hops a second; accepted {:.3}",
+        hops / seconds,
+        hops * f64::from(flits) / seconds,
+        observed.point.accepted.mean
+    );
+}

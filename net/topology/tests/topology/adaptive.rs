@@ -1,0 +1,139 @@
+//! Adaptive routing on grids: every candidate is on a shortest way, and the escape channels cannot
+//! wait for each other, whatever lies between two of them.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use topology::{Candidates, Graph, Header, Routes};
+
+use crate::common::routed;
+
+const GRIDS: [&str; 7] = [
+    "ring:switches=4",
+    "ring:switches=7",
+    "mesh:dims=4x3",
+    "torus:dims=4x4",
+    "torus:dims=5x3,hosts=2",
+    "torus:dims=4x2x3",
+    "hyperx:dims=3x4",
+];
+
+/// The candidates of a packet at a switch, port by port: port, lane and priority.
+fn offered(routes: &Routes, here: u32, header: &Header) -> Vec<(u16, u8, u8)> {
+    let mut candidates = Candidates::new();
+    routes.candidates(here, 0, 0, header, &mut candidates);
+    let ports = candidates.as_slice().iter().flat_map(|candidate| {
+        let ports = candidate.port..candidate.port + candidate.ports;
+        ports.map(move |port| (port, candidate.lane, candidate.priority))
+    });
+    ports.collect()
+}
+
+/// The number of links from a device to every other.
+fn links_from(graph: &Graph, device: u32) -> Vec<usize> {
+    let mut links = vec![usize::MAX; graph.devices() as usize];
+    links[device as usize] = 0;
+    let mut queue = VecDeque::from([device]);
+    while let Some(here) = queue.pop_front() {
+        for (_, end) in graph.neighbours(here) {
+            if links[end.device as usize] == usize::MAX {
+                links[end.device as usize] = links[here as usize] + 1;
+                queue.push_back(end.device);
+            }
+        }
+    }
+    links
+}
+
+/// All switches and destinations.
+fn pairs(graph: &Graph) -> impl Iterator<Item = (u32, u32)> {
+    let (hosts, devices) = (graph.hosts(), graph.devices());
+    (hosts..devices).flat_map(move |here| (0..hosts).map(move |destination| (here, destination)))
+}
+
+/// The ports of the adaptive lane are those of all neighbours that are nearer to the destination.
+#[test]
+fn candidates_are_all_shortest_ways() {
+    for spec in GRIDS {
+        let (topology, routes) = routed(spec, Some("adaptive"));
+        let graph = &topology.graph;
+        for (here, destination) in pairs(graph) {
+            let home = graph.peer(destination, 0).unwrap();
+            let header = Header { destination, ..Header::default() };
+            let found = offered(&routes, here, &header);
+            if home.device == here {
+                assert_eq!(found, [(home.port, 0, 0)], "{spec}");
+                continue;
+            }
+            let links = links_from(graph, destination);
+            let nearer = graph.neighbours(here).filter(|(_, end)| {
+                !graph.is_host(end.device) && links[end.device as usize] < links[here as usize]
+            });
+            let nearer: BTreeSet<u16> = nearer.map(|(port, _)| port).collect();
+            let adaptive = routes.lanes() - 1;
+            let free =
+                found.iter().filter(|(_, lane, priority)| (*lane, *priority) == (adaptive, 1));
+            assert_eq!(free.map(|found| found.0).collect::<BTreeSet<_>>(), nearer, "{spec}");
+            let escapes: Vec<_> = found.iter().filter(|found| found.2 == 0).collect();
+            assert_eq!(escapes.len(), 1, "{spec}");
+            assert!(escapes[0].1 < adaptive && nearer.contains(&escapes[0].0), "{spec}");
+        }
+    }
+}
+
+/// Duato's condition: of the escape channels that a packet may take one after the other, with any
+/// number of adaptive hops between them, no cycle can be made.
+#[test]
+fn escapes_have_no_cycle() {
+    for spec in GRIDS {
+        let (topology, routes) = routed(spec, Some("adaptive"));
+        let graph = &topology.graph;
+        let lanes = usize::from(routes.lanes());
+        let most = (graph.hosts()..graph.devices()).map(|device| graph.ports(device)).max();
+        let ports = most.unwrap() as usize;
+        let number = |device: u32, port: u16, lane: u8| {
+            (device as usize * ports + usize::from(port)) * lanes + usize::from(lane)
+        };
+        let mut after = vec![BTreeSet::new(); graph.devices() as usize * ports * lanes];
+        for (start, destination) in pairs(graph) {
+            let header = Header { destination, ..Header::default() };
+            let (port, lane, _) = offered(&routes, start, &header)[0];
+            let first = number(start, port, lane);
+            // All switches that the packet can come to behind this escape channel.
+            let mut reached = BTreeSet::new();
+            let mut open = vec![graph.peer(start, port).unwrap().device];
+            while let Some(here) = open.pop() {
+                if graph.is_host(here) || !reached.insert(here) {
+                    continue;
+                }
+                let found = offered(&routes, here, &header);
+                let (port, lane, _) = found[0];
+                if !graph.is_host(graph.peer(here, port).unwrap().device) {
+                    after[first].insert(number(here, port, lane));
+                }
+                let ways = found.iter().map(|(port, ..)| graph.peer(here, *port).unwrap().device);
+                open.extend(ways);
+            }
+        }
+        assert!(is_acyclic(&after), "{spec}");
+    }
+}
+
+/// Takes channels away that no other comes before (Kahn, 1962).
+fn is_acyclic(after: &[BTreeSet<usize>]) -> bool {
+    let mut before = vec![0; after.len()];
+    for &next in after.iter().flatten() {
+        before[next] += 1;
+    }
+    let mut free: Vec<usize> = (0..after.len()).filter(|&channel| before[channel] == 0).collect();
+    let mut gone = 0;
+    while let Some(channel) = free.pop() {
+        gone += 1;
+        for &next in &after[channel] {
+            before[next] -= 1;
+            if before[next] == 0 {
+                free.push(next);
+            }
+        }
+    }
+    gone == after.len()
+}

@@ -1,0 +1,120 @@
+//! The model `packet` through the command. Times are derived by hand.
+
+mod common;
+
+use common::Folder;
+
+/// BookSim's router on a chain of three: a message of one flit takes 5 R + 2 cycles of 1 ns for R
+/// routers, so 17 ns from end to end; each setting below adds what its comment says.
+#[test]
+fn settings_change_what_they_say() {
+    let folder = Folder::new("packet-settings");
+    folder.write(
+        "one.goal",
+        "num_ranks 3\nrank 0 {\nl1: send 8b to 2 tag 0\n}\nrank 1 {\n}\nrank 2 {\nl1: recv 8b from \
+         0 tag 0\n}\n",
+    );
+    let cases = [
+        ("", 17_000),
+        // Three routers with a further cycle each.
+        ("--set network.route-delay=2cycles", 20_000),
+        ("--set network.vc-allocation-delay=2ns", 20_000),
+        ("--set network.switch-allocation-delay=1500ps", 20_000),
+        ("--set network.traversal-delay=2ns", 20_000),
+        ("--set network.injection-delay=3ns", 19_000),
+        // Four cables.
+        ("--set network.cable=10ns", 57_000),
+        // Stages of half a cycle: three routers save two cycles each.
+        ("--set network.speed-up=2", 11_000),
+        // Flits of 4 bytes take 0.5 ns on each of four links, as do twelve stages; a second flit
+        // follows, and the source takes 1 ns.
+        ("--set network.flit=4B", 9_500),
+        // The header makes it two flits.
+        ("--set network.header=8B", 18_000),
+    ];
+    for (settings, expected) in cases {
+        let command = format!(
+            "run one.goal --network packet --preset packet-booksim --topology mesh:dims=3x1 --set \
+             loggops.o=0ns --set loggops.g=0ns --format json {settings}"
+        );
+        let ended = folder.heddle(&command);
+        assert_eq!(ended.code, 0, "{settings}: {}", ended.stderr);
+        assert_eq!(ended.json()["makespan_ps"], expected, "{settings}");
+    }
+}
+
+/// Each mistake is told with its place.
+#[test]
+fn mistakes() {
+    let folder = Folder::new("packet-mistakes");
+    let cases = [
+        ("--set network.buffer=3", "network.buffer=3"),
+        ("--set network.buffer=3", "cannot hold a packet of 4"),
+        ("--set network.channels=1", "the routing needs 2"),
+        ("--set network.vc-allocator=isilp", "did you mean \"islip\"?"),
+        ("--set network.arbitration=oldset", "did you mean \"oldest\"?"),
+        ("--set network.switching=cutthrough", "did you mean \"cut-through\"?"),
+        ("--set network.route-delay=2ticks", "or cycles such as `2 cycles`"),
+        ("--set network.vc-allocation-delay=0ns", "an allocation takes a cycle at least"),
+        ("--set network.ordered=false", "must not overtake"),
+        ("--preset infiniband-edr", "of another model than packet"),
+        ("--set network.sink=1ns", "is not used by the model packet"),
+        ("--routing up-dwn", "did you mean"),
+        ("--routing minimal:dateline=whole", "belongs to dimension-order"),
+        ("--routing minimal:halves=dimension-order", "belongs to valiant"),
+        ("--routing adaptive:lanes=1", "needs lanes for its escape"),
+        ("--routing adaptive --set network.channels=2", "the routing needs 3"),
+    ];
+    for (settings, expected) in cases {
+        let run = "run pattern:dissemination --ranks 4 --network packet --topology torus:dims=5x5";
+        let command = format!("{run} {settings}");
+        let ended = folder.heddle(&command);
+        assert_eq!(ended.code, 2, "{settings}: {}", ended.stderr);
+        assert!(ended.stderr.contains(expected), "{settings}: {}", ended.stderr);
+    }
+    let other = "run pattern:dissemination --ranks 4 --topology star:hosts=4 --network infiniband";
+    let ended = folder.heddle(&format!("{other} --preset packet-default"));
+    assert!(ended.stderr.contains("of another model than infiniband"), "{}", ended.stderr);
+    for model in ["infiniband", "flow"] {
+        let run = "run pattern:dissemination --ranks 4 --topology torus:dims=3x3";
+        let ended = folder.heddle(&format!("{run} --routing adaptive --network {model}"));
+        let expected = "an adaptive routing needs routers that choose among outputs";
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    }
+}
+
+/// Traffic with all its tables, and saturation. On a ring of 8 with two lanes of a channel each,
+/// tornado moves 3 further: three flows share each link upwards, of one lane near the wrap-around
+/// link, where a channel passes a packet of a flit in three cycles: at most 1/9 is accepted.
+#[test]
+fn traffic_tables_and_saturation() {
+    let folder = Folder::new("packet-traffic");
+    let ring = "traffic:tornado --network packet --preset packet-booksim --topology \
+                ring:switches=8 --routing dimension-order:dateline=whole --length 8B --set \
+                traffic.arrivals=bernoulli";
+    let json = folder.heddle(&format!("run {ring} --saturation --format json")).json();
+    let found = json["saturation"]["between"][0].as_f64().expect("a load");
+    assert!((0.07..=0.112).contains(&found), "{json}");
+    let ended = folder.heddle(&format!("run {ring} --load 0.05 -q -o out"));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let read = |name: &str| String::from_utf8(folder.read(name)).expect("text");
+    // Three links between routers and two of hosts.
+    assert!(read("out/hops.csv").starts_with("links,messages\n5,"), "{}", read("out/hops.csv"));
+    assert!(read("out/lanes.csv").lines().count() > 8);
+    assert_eq!(read("out/links.svg").matches("<line").count(), 16);
+}
+
+/// Programs have the tables of the network over either model with switches: all messages between
+/// hosts of a star cross two links.
+#[test]
+fn tables_of_programs() {
+    let folder = Folder::new("packet-tables");
+    for model in ["packet", "infiniband"] {
+        let run = "run pattern:scatter --ranks 4 --size 1kB --topology star:hosts=4 --tables \
+                   lanes,hops,links -q";
+        let ended = folder.heddle(&format!("{run} --network {model} -o {model}"));
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let hops = String::from_utf8(folder.read(&format!("{model}/hops.csv"))).expect("text");
+        assert!(hops.starts_with("links,messages\n2,") && hops.lines().count() == 2, "{hops}");
+    }
+}
