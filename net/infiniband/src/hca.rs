@@ -79,8 +79,7 @@ impl Hca {
         }
     }
 
-    /// The time at which something will happen here if nothing is heard before; [`Time::MAX`] if
-    /// nothing.
+    /// The time at which something will happen here if nothing is heard before; [`Time::MAX`] if nothing.
     pub const fn next(&self) -> Time {
         Time::from_ps(self.next)
     }
@@ -282,7 +281,7 @@ impl Hca {
     }
 }
 
-/// Returns the time at which the last flit of a packet arrives whose first one arrives now.
+/// Returns when the last flit of a packet arrives whose first one arrives now.
 fn whole(now: u64, packet: &Packet) -> u64 {
     now + packet.shape.offset(u32::from(packet.flits) - 1)
 }

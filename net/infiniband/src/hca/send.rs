@@ -371,7 +371,7 @@ impl Sender {
         if self.waiting == 0 && self.replies.is_empty() {
             self.wake = self.delayed.peek().map_or(NEVER, |first| first.0.0.max(self.ready));
         }
-        let packet = self.count(net, link, flows, packet);
+        let packet = self.dispatched(net, link, flows, packet);
         if O::LISTENS {
             let (lane, flits) = (packet.lane, u32::from(packet.flits));
             let end = self.start + packet.shape.offset(flits - 1) + u64::from(link.flit);
@@ -385,20 +385,20 @@ impl Sender {
         out.send(link.peer, Time::from_ps(self.start + link.head), Signal::Packet(packet));
     }
 
-    /// Returns the time at which the link has sent the packet that leaves.
+    /// Returns when the link has sent the packet that leaves.
     fn end(&self, net: &Fabric, link: &Port, packet: &Packet) -> u64 {
         let last = packet.shape.offset(u32::from(packet.flits) - 1) + u64::from(link.flit);
         self.start + last - net.parameters.short(link.flit, packet.last)
     }
 
-    /// Decides, on a network that loses packets, if one that leaves is damaged, and starts the
-    /// timer of its connection.
-    fn count(&self, net: &Fabric, link: &Port, flows: &mut Flows, packet: Packet) -> Packet {
+    /// Returns a packet as it leaves. Where packets get lost, this decides if it is damaged, and
+    /// starts the timer of its connection.
+    fn dispatched(&self, net: &Fabric, link: &Port, flows: &mut Flows, packet: Packet) -> Packet {
         let (Some(connections), Some(losses)) = (&mut flows.connections, &net.parameters.losses)
         else {
             return packet;
         };
-        let is_damaged = losses.damages(net, &packet, connections.count());
+        let is_damaged = losses.damages(net, &packet, connections.next_index());
         if packet.is_data()
             && let Some(&pair) = flows.by_destination.get(&(packet.destination, packet.level))
         {

@@ -133,18 +133,18 @@ pub(in crate::hca) struct Connections {
 }
 
 impl Connections {
-    /// Returns the number of a packet that leaves the host now.
-    pub const fn count(&mut self) -> u64 {
+    /// Returns the number, among all packets of the host, of one that leaves now.
+    pub const fn next_index(&mut self) -> u64 {
         self.sent += 1;
         self.sent - 1
     }
 
-    /// Returns the time at which the first timer expires.
+    /// Returns when the first timer expires.
     pub fn wake(&self) -> u64 {
         self.timers.first().map_or(NEVER, |timer| timer.0)
     }
 
-    /// The queue pair whose timer has expired by now.
+    /// Returns a queue pair whose timer has expired by now.
     pub fn expired(&self, now: u64) -> Option<u32> {
         self.timers.first().filter(|timer| timer.0 <= now).map(|timer| timer.1)
     }
@@ -239,12 +239,12 @@ impl Flows {
         }
     }
 
-    /// Returns the time at which the first timer of a connection expires.
+    /// Returns when the first timer of a connection expires.
     pub(in crate::hca) fn wake(&self) -> u64 {
         self.connections.as_ref().map_or(NEVER, |connections| connections.wake())
     }
 
-    /// The port and lane of a queue pair.
+    /// Returns the port and lane of a queue pair.
     fn hop(&self, net: &Fabric, host: HostId, pair: u32) -> Hop {
         let Pair { destination, level, .. } = self.pairs[pair as usize];
         net.first_hop(&header(host, destination, level))
