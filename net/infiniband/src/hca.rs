@@ -79,7 +79,8 @@ impl Hca {
         }
     }
 
-    /// The time at which something will happen here if nothing is heard before; [`Time::MAX`] if nothing.
+    /// The time at which something will happen here if nothing is heard before; [`Time::MAX`] if
+    /// nothing.
     pub const fn next(&self) -> Time {
         Time::from_ps(self.next)
     }

@@ -23,8 +23,8 @@ struct Expected {
 pub(super) struct Receivers(FxHashMap<(HostId, u8), Expected>);
 
 impl Receivers {
-    /// Receives a data packet that is not damaged. Returns true if it is the one that comes next, and
-    /// the answer to it, which names the packet that comes next now.
+    /// Receives a data packet that is not damaged. Returns true if it is the one that comes next,
+    /// and the answer to it, which names the packet that comes next now.
     pub fn receive(&mut self, packet: &Packet) -> (bool, Option<(Kind, Psn)>) {
         let expected = self.0.entry((packet.source, packet.level)).or_default();
         let number = packet.stamp.psn().near(expected.next);

@@ -184,8 +184,7 @@ pub(super) const LIVE: Scope = scope(Part::Run, ANY_MODEL, workloads(&[Live]));
 /// Traces.
 pub(super) const TRACES: Scope = scope(Part::Run, ANY_MODEL, workloads(&[Traces]));
 /// Synthetic traffic of packets.
-pub(super) const TRAFFIC_PACKETS: Scope =
-    scope(Part::Run, models(&[Infiniband]), workloads(&[Traffic]));
+pub(super) const TRAFFIC_PACKETS: Scope = scope(Part::Run, SWITCHES, workloads(&[Traffic]));
 /// Synthetic traffic.
 pub(super) const TRAFFIC: Scope = scope(Part::Run, ANY_MODEL, workloads(&[Traffic]));
 
