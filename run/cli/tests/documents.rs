@@ -140,7 +140,8 @@ fn links() {
             let target = if file.is_empty() { page.clone() } else { folder.join(file) };
             let Ok(found) = fs::read(&target) else { panic!("{}: {link}", page.display()) };
             let found = String::from_utf8_lossy(&found);
-            let headings = found.lines().filter_map(|line| line.strip_prefix("## "));
+            let headings = found.lines().filter(|line| line.starts_with("##"));
+            let headings = headings.map(|line| line.trim_start_matches('#').trim());
             let mut anchors = headings.map(|text| text.to_lowercase().replace(' ', "-"));
             let exists = heading.is_empty() || anchors.any(|anchor| anchor == heading);
             assert!(exists, "{}: {link}", page.display());
