@@ -99,8 +99,8 @@ fn mistakes() {
     );
     says(
         "--set network.loss=0.1 --set network.ack-timeout=0ns",
-        "error: --set network.ack-timeout=0ns: ack-timeout is 0 ns; it must be at least 1 ns and at \
-         most 8796 s\n",
+        "error: --set network.ack-timeout=0ns: ack-timeout is 0 ns; it must be at least 1 ns and \
+         at most 8796 s\n",
     );
     folder.write(
         "lossy.toml",

@@ -181,7 +181,8 @@ tables! {
     LossRow = Losses, "A row per host or switch that discarded packets or sent some again." {
         device: Text, "device", "", "Name of the host or switch.";
         discarded: u64, "discarded", "",
-            "Packets that it discarded: at a host, they were damaged; at a switch, they led nowhere.";
+            "Packets that it discarded: a host, because they were damaged; a switch, because they \
+             led nowhere.";
         resent: u64, "resent", "", "Packets that it sent again.";
     }
 }
