@@ -29,7 +29,7 @@ help:
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
 	@echo "make miri         undefined behaviour in shared memory and MPI's objects (validate, too)"
-	@echo "make corpus       compare the results of 480 runs of every kind with those recorded"
+	@echo "make corpus       compare the results of 640 runs of every kind with those recorded"
 	@echo "make lint         formatting, clippy, documentation, licences"
 	@echo "make bench        speed, and instruction counts against those recorded; LONG=--long" \
 		"with the largest cases"

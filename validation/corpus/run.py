@@ -27,11 +27,12 @@ LIVE = TOP / "run" / "cli" / "tests" / "live"
 
 PATTERNS = """dissemination binomial-bcast binomial-reduce binary-bcast nway-dissemination
 linear-alltoall pairwise-alltoall alltoallv allreduce-recursive-doubling allreduce-rabenseifner
-allreduce-ring gather scatter pipelined-ring double-ring linear-barrier random-bisection halo1d
-halo2d halo3d random""".split()
+allreduce-ring gather scatter pipelined-ring double-ring linear-barrier random-bisection
+bruck-alltoall random-ring halo1d halo2d halo3d random""".split()
 NETWORKS = {
     "loggops": [],
     "infiniband": ["--network", "infiniband", "--topology", "fat-tree:levels=2,radix=8"],
+    "packet": ["--network", "packet", "--topology", "torus:dims=4x6"],
     "flow": ["--machine", MACHINES / "graphene.toml", "--network", "flow"],
 }
 TOPOLOGIES = {
