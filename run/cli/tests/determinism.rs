@@ -54,7 +54,8 @@ fn workloads() -> Vec<String> {
         let torus = "--network infiniband --topology torus:dims=4x4 --load 0.1:0.5:0.2";
         all.push(format!("traffic:{pattern} {torus}"));
         all.push(format!(
-            "traffic:{pattern} --network packet --topology torus:dims=4x4 --load 0.1"
+            "traffic:{pattern} --network packet --topology torus:dims=4x4 --load 0.1 --set \
+             traffic.length=256B"
         ));
     }
     all
