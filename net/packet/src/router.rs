@@ -56,10 +56,14 @@ struct Input {
     output: u32,
     /// True if the allocation of that channel is done.
     active: bool,
+    /// The output channels that the first packet may take, from the first to behind the last, where
+    /// its routing offers one port; otherwise nothing, and it asks its routing in each cycle.
+    only: (u32, u32),
 }
 
 impl Input {
-    const IDLE: Self = Self { head: NONE, tail: NONE, output: NONE, active: false };
+    const IDLE: Self =
+        Self { head: NONE, tail: NONE, output: NONE, active: false, only: (NONE, NONE) };
 }
 
 /// An output channel, as known here.

@@ -60,12 +60,25 @@ impl Router {
             && known <= now
         {
             self.routing.pop_front();
+            self.inputs[input as usize].only = self.only(net, input);
             self.asking.set(input, true);
             self.grantable = true;
             if O::LISTENS {
                 self.queued(net, input, true, now, out);
             }
         }
+    }
+
+    /// Returns the output channels of the only port that the first packet of an input channel may
+    /// take, as in [`Input::only`](super::Input).
+    fn only(&self, net: &Fabric, input: u32) -> (u32, u32) {
+        let mut candidates = Candidates::new();
+        self.candidates(net, input, &mut candidates);
+        let [only] = candidates.as_slice() else { return (NONE, NONE) };
+        let link = net.port(self.device, only.port).filter(|_| only.ports == 1);
+        let Some(link) = link else { return (NONE, NONE) };
+        let (first, channels) = (self.number(only.port, 0), net.channels_of(only.lane, link));
+        (first + channels.start, first + channels.end)
     }
 
     /// Writes the outputs that the first packet of an input channel may take.

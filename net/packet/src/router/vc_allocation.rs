@@ -5,7 +5,7 @@
 //! port whose free channels have most credits. A channel is free if no packet holds it and, under
 //! virtual cut-through, the buffer has room for the whole packet.
 
-use topology::{Candidate, Candidates};
+use topology::Candidate;
 
 use super::{NONE, Router};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Router {
-    /// Grants output channels, on the state at the beginning of the cycle. The grants take effect
+    /// Asks for channels of the best candidates and grants them, on the state at the beginning of the cycle. The grants take effect
     /// in [`Router::take_channels`].
     pub(super) fn allocate_channels(&mut self, net: &Fabric, draw: &Draw) {
         self.channel_requests.clear();
@@ -26,8 +26,24 @@ impl Router {
         let mut requests = std::mem::take(&mut self.channel_requests);
         let mut candidates = self.candidates;
         for input in self.asking.iter() {
-            self.candidates(net, input, &mut candidates);
-            self.request(net, input, &candidates, &mut requests);
+            let Some(head) = self.head(input) else { continue };
+            let (needed, since) = (net.needed(head.packet.flits), head.since);
+            let (first, end) = match self.inputs[input as usize].only {
+                (NONE, _) => {
+                    self.candidates(net, input, &mut candidates);
+                    let best = self.best(net, candidates.as_slice(), needed);
+                    let Some((port, link, lane)) = best else { continue };
+                    let (first, channels) = (self.number(port, 0), net.channels_of(lane, link));
+                    (first + channels.start, first + channels.end)
+                }
+                only => only,
+            };
+            for number in first..end {
+                let output = &self.outputs[number as usize];
+                if output.owner == NONE && output.credits >= needed {
+                    requests.push(Request { input, output: number, since, channel: 0 });
+                }
+            }
         }
         if !requests.is_empty() {
             self.vc_allocator.allocate(&mut requests, draw);
@@ -35,36 +51,6 @@ impl Router {
             self.grantable = true;
         }
         self.channel_requests = requests;
-    }
-
-    /// Asks for channels of the best candidate.
-    fn request(
-        &self,
-        net: &Fabric,
-        input: u32,
-        candidates: &Candidates,
-        requests: &mut Vec<Request>,
-    ) {
-        let Some(head) = self.head(input) else { return };
-        let needed = net.needed(head.packet.flits);
-        let since = head.since;
-        let (first, count) = match candidates.as_slice() {
-            [only] if only.ports == 1 => {
-                let Some(port) = net.port(self.device, only.port) else { return };
-                (self.number(only.port, 0), net.channels_of(only.lane, port))
-            }
-            several => {
-                let Some((port, link, lane)) = self.best(net, several, needed) else { return };
-                (self.number(port, 0), net.channels_of(lane, link))
-            }
-        };
-        for channel in count {
-            let number = first + channel;
-            let output = &self.outputs[number as usize];
-            if output.owner == NONE && output.credits >= needed {
-                requests.push(Request { input, output: number, since, channel: 0 });
-            }
-        }
     }
 
     /// The port and lane of several candidates that a packet asks for.
