@@ -16,8 +16,8 @@ use crate::{
 };
 
 impl Router {
-    /// Asks for channels of the best candidates and grants them, on the state at the beginning of the cycle. The grants take effect
-    /// in [`Router::take_channels`].
+    /// Asks for channels of the best candidates and grants them, on the state at the beginning of
+    /// the cycle. The grants take effect in [`Router::take_channels`].
     pub(super) fn allocate_channels(&mut self, net: &Fabric, draw: &Draw) {
         self.channel_requests.clear();
         if !std::mem::take(&mut self.grantable) {
