@@ -187,7 +187,7 @@ pub trait Network: Sync + Sized {
     ///
     /// # Errors
     ///
-    /// What is missing.
+    /// If something is missing; the text says what.
     fn at_rest(&self, interface: &Self::Interface) -> Result<(), String> {
         let _ = interface;
         Ok(())
@@ -198,7 +198,7 @@ pub trait Network: Sync + Sized {
     ///
     /// # Errors
     ///
-    /// What is missing.
+    /// If something is missing; the text says what.
     fn device_at_rest(&self, device: &Self::Device) -> Result<(), String> {
         let _ = device;
         Ok(())
