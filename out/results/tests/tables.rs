@@ -132,8 +132,11 @@ fn the_book_describes_every_table() {
     for table in TABLES {
         let file = table.artifact.file_name();
         let section = page.split("\n## ").find(|section| section.starts_with(&format!("`{file}`")));
-        let section = section.unwrap_or_else(|| panic!("docs/src/results.md lacks `{file}`"));
         let expected = table.markdown();
+        let section = section.unwrap_or_else(|| {
+            let about = table.about;
+            panic!("docs/src/results.md lacks the section\n## `{file}`\n\n{about}\n\n{expected}")
+        });
         assert!(section.contains(&expected), "docs/src/results.md: `{file}` needs\n{expected}");
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words(section).contains(&words(table.about)), "`{file}` needs: {}", table.about);
