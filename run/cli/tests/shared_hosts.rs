@@ -12,6 +12,9 @@ rank 3 { recv 4b from 2 }
 ";
 
 const MACHINE: &str = r#"
+[loggops]
+o = "1500 ns"
+
 [loggops.local]
 L = "300 ns"
 o = "200 ns"
@@ -44,10 +47,11 @@ fn a_chain() {
     assert_eq!(time("--set placement.kind=round-robin"), Some(9_340_800));
     let file = "--set placement.kind=file --set placement.file=places.txt";
     assert_eq!(time(file), Some(4_519_600));
-    // Nothing is set: L and G are 0, and o is 1500 within hosts as well, twice 3000 and 3113.6.
+    // Nothing is set: L and G are 0, and o is the preset's 200 within hosts as well, twice 400 and
+    // 513.6.
     let plain = "run chain.goal --network infiniband --topology star:hosts=2 --format json \
                  --preset infiniband-ddr-simula --set network.pause=0ns --set network.update=0ns";
-    assert_eq!(folder.heddle(plain).json()["makespan_ps"], 9_113_600);
+    assert_eq!(folder.heddle(plain).json()["makespan_ps"], 1_313_600);
 }
 
 /// 257 ranks need a second host; 600 on two hosts are 300 on each.

@@ -59,6 +59,10 @@ fn the_table_is_sound() {
         assert!(key.doc.ends_with('.'), "{}", key.name);
         match key.fallback {
             Fallback::Value(_) => assert!(key.default_value().is_some(), "{}", key.name),
+            Fallback::Hosts(..) => {
+                assert!(key.default_value().is_some(), "{}", key.name);
+                assert!(key.default_with_preset().is_some(), "{}", key.name);
+            }
             Fallback::Same(others) => {
                 assert!(!others.is_empty() && others.iter().all(|other| names.contains(other)));
             }

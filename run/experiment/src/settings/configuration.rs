@@ -152,7 +152,9 @@ impl Configuration {
         }
         match id.key().fallback {
             Fallback::Unset(_) => None,
-            Fallback::Value(_) => Some((id.key().default_value()?, Origin::Default)),
+            Fallback::Value(_) | Fallback::Hosts(..) => {
+                Some((self.default_value(id)?, Origin::Default))
+            }
             Fallback::Same(names) => {
                 let is_set = |name: &&&str| Id::named(name).is_some_and(|id| self.is_set(id));
                 let name = *names.iter().find(is_set).or(names.last())?;
@@ -243,7 +245,18 @@ impl Configuration {
     /// Returns whether a setting has its default value.
     pub(crate) fn is_default(&self, id: impl Into<Id>) -> bool {
         let id = id.into();
-        self.entry(id).is_none_or(|entry| id.key().default_value().as_ref() == Some(&entry.value))
+        self.entry(id).is_none_or(|entry| self.default_value(id).as_ref() == Some(&entry.value))
+    }
+
+    /// The default of a setting, if that is a value of its own.
+    fn default_value(&self, id: Id) -> Option<Value> {
+        let key = id.key();
+        let has_preset = || keys::network::PRESET.id().key().scope.has_model(self.model());
+        if matches!(key.fallback, Fallback::Hosts(..)) && has_preset() {
+            key.default_with_preset()
+        } else {
+            key.default_value()
+        }
     }
 
     /// Returns whether the value of a setting comes from a manifest.

@@ -44,7 +44,7 @@ fn table_schema(table: &str) -> Json {
 fn key_schema(key: &Key) -> Json {
     let mut schema = kind_schema(key.kind);
     schema["description"] = key.doc.into();
-    if let Fallback::Value(_) = key.fallback
+    if let Fallback::Value(_) | Fallback::Hosts(..) = key.fallback
         && let Some(value) = key.default_value()
     {
         schema["default"] = value.json(None);
@@ -198,6 +198,12 @@ fn default_cell(key: &Key) -> String {
         Fallback::Value(_) => {
             let value = key.default_value();
             value.map_or_else(String::new, |value| format!("`{value}`"))
+        }
+        Fallback::Hosts(..) => {
+            let quoted = |value| format!("`{value}`");
+            let [wire, preset] = [key.default_value(), key.default_with_preset()]
+                .map(|v| v.map_or_else(String::new, quoted));
+            format!("{wire}; where the network has a preset {preset}")
         }
         Fallback::Same(names) => {
             let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();

@@ -37,6 +37,9 @@ pub struct Key {
 pub enum Fallback {
     /// This one, written as on a command line.
     Value(&'static str),
+    /// The first of these where messages meet a wire alone, the second where the network has a
+    /// preset, which spaces messages itself.
+    Hosts(&'static str, &'static str),
     /// The value of the first of these keys that is set, or else of the last.
     Same(&'static [&'static str]),
     /// None; the text says what that means.
@@ -202,7 +205,8 @@ pub const TABLES: &[(&str, &str)] = &[
     (
         "loggops",
         "What a message costs its sender, the network and its receiver: the parameters of the \
-         LogGOPS model. The defaults are LogGOPSim's; setting some leaves the others as they are.",
+         LogGOPS model. The defaults are LogGOPSim's, and o and g the preset's where the network \
+         has one; setting some leaves the others as they are.",
     ),
     (
         "loggops.large",
@@ -310,15 +314,27 @@ const fn flag(long: &'static str, value: &'static str) -> Option<Flag> {
 const U16: u64 = u16::MAX as u64;
 const U32: u64 = u32::MAX as u64;
 
-use Fallback::{Same, Unset, Value};
+use Fallback::{Hosts, Same, Unset, Value};
 
 impl Key {
     /// Its default, if that is a value of its own.
     pub fn default_value(&self) -> Option<value::Value> {
         match self.fallback {
-            Value(text) => self.kind.parse(text, Path::new("")).ok(),
+            Value(text) | Hosts(text, _) => self.parsed(text),
             Same(_) | Unset(_) => None,
         }
+    }
+
+    /// Its default over networks that have presets, if that is a value of its own.
+    pub fn default_with_preset(&self) -> Option<value::Value> {
+        match self.fallback {
+            Hosts(_, text) => self.parsed(text),
+            _ => self.default_value(),
+        }
+    }
+
+    fn parsed(&self, text: &str) -> Option<value::Value> {
+        self.kind.parse(text, Path::new("")).ok()
     }
 
     /// The table it stands in.

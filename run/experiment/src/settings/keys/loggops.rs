@@ -6,9 +6,9 @@ table! {
     LATENCY: Time = "loggops.L", Value("2500 ns"), None, scope::WIRE,
         "L: time in the network from a message's injection to its arrival. Networks with switches \
          have their own.";
-    OVERHEAD: Time = "loggops.o", Value("1500 ns"), None, scope::HOSTS,
+    OVERHEAD: Time = "loggops.o", Hosts("1500 ns", "200 ns"), None, scope::HOSTS,
         "o: CPU time per message, at the sender and at the receiver.";
-    GAP: Time = "loggops.g", Value("1000 ns"), None, scope::HOSTS,
+    GAP: Time = "loggops.g", Hosts("1000 ns", "0 ns"), None, scope::HOSTS,
         "g: time between the starts of two messages on one network interface.";
     GAP_PER_BYTE: TimePerByte = "loggops.G", Value("6 ns/B"), None, scope::HOSTS,
         "G: time per byte after the first, on the network interface and the receiver's CPU. Where \
