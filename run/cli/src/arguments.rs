@@ -42,6 +42,8 @@ pub enum Command {
     Compare(Compare),
     /// Run a workload at every fidelity that its machine supports, and show where they disagree
     Ladder(Ladder),
+    /// Run an experiment once for each combination of values that vary, and make a table of it
+    Study(Study),
     /// Describe a topology: counts, distances, bisection, routes, deadlock check, drawing
     Topology(Topology),
     /// List the patterns
@@ -379,6 +381,57 @@ pub struct Ladder {
     pub format: Format,
     #[command(flatten)]
     pub flags: AllFlags,
+}
+
+const STUDY_EXAMPLES: &str = "\
+Examples:
+  heddle study study.toml -o study
+  heddle study study.toml --dry-run
+  heddle study study.toml -o study --resume --jobs 8
+  heddle study study.toml -o study --on commands --chunk 10 | parallel";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{STUDY_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub struct Study {
+    /// An experiment file with a table [study], which lists what varies
+    pub file: String,
+    /// The folder of results
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<String>,
+    /// A machine: an experiment file without a workload, or a platform of SimGrid
+    #[arg(long, value_name = "FILE.toml|.xml")]
+    pub machine: Option<String>,
+    /// Set a key of the experiment; can be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Runs at a time
+    #[arg(short, long, default_value_t = 1)]
+    pub jobs: usize,
+    /// List the runs, and run none
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Go on with the runs whose results are not in the folder
+    #[arg(long)]
+    pub resume: bool,
+    /// Go on, and run those again that failed
+    #[arg(long)]
+    pub retry_failed: bool,
+    /// Only these runs, from the first to the one before the last: 10..20
+    #[arg(long, value_name = "FROM..TO")]
+    pub runs: Option<String>,
+    /// Run nothing here: print a command for each part of what is missing
+    #[arg(long, value_enum)]
+    pub on: Option<Executor>,
+    /// Runs of each such command
+    #[arg(long, default_value_t = 1, requires = "on")]
+    pub chunk: usize,
+}
+
+/// Where a study runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Executor {
+    /// Wherever something runs the commands that are printed
+    Commands,
 }
 
 const TOPOLOGY_EXAMPLES: &str = "\

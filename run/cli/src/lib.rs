@@ -15,6 +15,7 @@ mod record;
 mod simulate;
 mod stop;
 mod streams;
+mod study;
 mod topology;
 mod traffic;
 
@@ -54,6 +55,7 @@ pub fn main() -> ExitCode {
         Command::Mpirun(arguments) => return ended(mpirun::run(&arguments, None)),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Ladder(arguments) => ladder::run(&arguments),
+        Command::Study(arguments) => study::run(&arguments),
         Command::Topology(arguments) => topology::describe(&arguments),
         Command::Patterns => exit::print(&experiment::patterns()),
         Command::Schema(arguments) if arguments.reference => {

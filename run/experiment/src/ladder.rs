@@ -140,13 +140,22 @@ pub fn ladders(
     values.iter().map(one).collect()
 }
 
-/// The parts of the rungs before that others share.
+/// The parts of earlier runs that others share.
 #[derive(Default)]
-struct Known {
+pub(crate) struct Known {
     /// A schedule.
     schedule: Option<Arc<Workload>>,
     /// Topologies and routes.
     stock: Stock,
+}
+
+impl Known {
+    /// Makes a plan of what is known already, and keeps what others can share.
+    pub(crate) fn plan(&mut self, configuration: Configuration) -> Result<Plan, Mistakes> {
+        let mut plan = Plan::of(configuration, &mut self.stock)?;
+        reuse(&mut plan, &mut self.schedule);
+        Ok(plan)
+    }
 }
 
 /// Climbs a ladder. Schedules, topologies and routes are made once and kept in `known`.
@@ -187,7 +196,7 @@ fn climb(
         if in_process {
             settings.push((keys::live::IN_PROCESS.id(), "false"));
         }
-        let mut plan = Plan::of(configuration.for_model(&settings)?, &mut known.stock)?;
+        let mut plan = known.plan(configuration.for_model(&settings)?)?;
         if noise && plan.configuration.model() == scope::Model::Flow {
             plan.warnings.push("[noise] has no part in the model flow".to_owned());
         }
@@ -201,7 +210,6 @@ fn climb(
         }
         plan.warnings.extend(remark.clone());
         plan.records.calls = configuration.is_traces();
-        reuse(&mut plan, &mut known.schedule);
         let report = plan.job(Observers { progress, ..Observers::default() }).run()?;
         if name == NOTHING {
             computed = report.ranks().iter().map(|rank| rank.busy).collect();

@@ -17,6 +17,7 @@ mod memory;
 mod models;
 mod plan;
 mod settings;
+pub mod study;
 mod workloads;
 
 pub use folder::{Output, Timeline};

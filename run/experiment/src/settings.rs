@@ -10,6 +10,7 @@ pub(crate) mod manifest;
 pub(crate) mod probability;
 mod reader;
 pub mod scope;
+pub(crate) mod study;
 pub(crate) mod toml_file;
 pub(crate) mod usage;
 pub(crate) mod value;

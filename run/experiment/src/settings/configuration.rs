@@ -2,7 +2,7 @@
 
 use std::{
     fmt::{self, Write as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use live::Launch;
@@ -15,7 +15,7 @@ use super::{
     manifest::Manifest,
     reader::Reader,
     scope::{self, Model},
-    toml_file::{self, PLATFORM},
+    toml_file::{self, Assignment, PLATFORM},
     value::{Topology, Typed, Value, Workload, is_xml},
 };
 
@@ -77,6 +77,13 @@ impl Configuration {
     /// Reads everything that is asked for. The error lists every mistake.
     pub fn read(request: &Request) -> Result<Self, Mistakes> {
         Reader::default().request(request)
+    }
+
+    /// Reads one run of a study: what a request names, its subject being the study file, and the
+    /// assignments of the run.
+    pub(crate) fn of_row(request: &Request, row: Vec<Assignment>) -> Result<Self, Mistakes> {
+        let file = request.subject.clone().unwrap_or_default();
+        Reader::default().row(request, row, Path::new(&file))
     }
 
     /// Reads the text of an experiment file of this name.

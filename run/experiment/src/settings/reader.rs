@@ -20,6 +20,8 @@ use super::{
 pub(super) struct Reader {
     configuration: Configuration,
     diagnostics: Vec<Diagnostic>,
+    /// True if the workload may be a study file.
+    is_study: bool,
 }
 
 impl Default for Reader {
@@ -32,11 +34,30 @@ impl Default for Reader {
 impl Reader {
     /// Goes on from settings that were read before.
     pub const fn of(configuration: Configuration) -> Self {
-        Self { configuration, diagnostics: Vec::new() }
+        Self { configuration, diagnostics: Vec::new(), is_study: false }
     }
 
     /// Reads everything that a request names, in the order of its layers.
     pub fn request(mut self, request: &Request) -> Result<Configuration, Mistakes> {
+        self.layers(request);
+        self.finish()
+    }
+
+    /// Reads what a request names, and then the assignments of one run of its study file, whose
+    /// paths are relative to `base`.
+    pub fn row(
+        mut self,
+        request: &Request,
+        assignments: Vec<Assignment>,
+        file: &Path,
+    ) -> Result<Configuration, Mistakes> {
+        self.is_study = true;
+        self.layers(request);
+        self.assign_all(assignments, file);
+        self.finish()
+    }
+
+    fn layers(&mut self, request: &Request) {
         let platform = |machine: &&String| is_xml(Path::new(machine));
         if let Some(machine) = request.machine.as_ref().filter(platform) {
             let shown = format!("--machine {machine}");
@@ -61,7 +82,6 @@ impl Reader {
             let said = request.said.iter().find(|(key, _)| key == name);
             self.flag(name, text, said.map(|(_, said)| said.as_str()));
         }
-        self.finish()
     }
 
     /// The settings, or everything that is wrong with them.
@@ -134,7 +154,7 @@ impl Reader {
     pub fn text(&mut self, name: &str, text: String) {
         let path = Path::new(name);
         let source = Arc::new(Source { name: name.to_owned(), text });
-        let (assignments, mistakes) = toml_file::read(&source);
+        let (assignments, mistakes) = toml_file::read(&source, self.is_study);
         let before = self.diagnostics.len();
         self.diagnostics.extend(mistakes);
         self.assign_all(assignments, path);

@@ -2,15 +2,20 @@
 
 use std::{collections::BTreeSet, ops::Range, path::Path, sync::Arc};
 
-use toml::de::{DeTable, DeValue};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
 
 use super::{
     diagnostic::{Diagnostic, Place, Source},
     keys::{self, Id, KEYS},
+    study::STUDY,
     value::{Kind, Raw},
 };
 
 /// A key of the table of settings, with the value that a file gives it.
+#[derive(Clone, Debug)]
 pub(crate) struct Assignment {
     pub key: Id,
     pub raw: Raw,
@@ -37,11 +42,12 @@ pub(crate) fn has(text: &str, table: &str) -> bool {
         .is_some_and(|value| value.get_ref().is_table())
 }
 
-/// Reads the assignments of a file and its mistakes.
-pub(crate) fn read(source: &Arc<Source>) -> (Vec<Assignment>, Vec<Diagnostic>) {
+/// Reads the assignments of a file and its mistakes. The table `[study]` belongs to files of which
+/// `is_study` is true, and is read by [`super::study`].
+pub(crate) fn read(source: &Arc<Source>, is_study: bool) -> (Vec<Assignment>, Vec<Diagnostic>) {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let syntax: Vec<_> = errors.iter().map(|error| syntax(source, error)).collect();
-    let mut reader = Reader { source, assignments: Vec::new(), diagnostics: Vec::new() };
+    let mut reader = Reader { source, is_study, assignments: Vec::new(), diagnostics: Vec::new() };
     reader.table(table.get_ref(), "");
     if !syntax.is_empty() {
         // The parser recovers from a broken line; errors that follow from the recovery are dropped.
@@ -52,6 +58,17 @@ pub(crate) fn read(source: &Arc<Source>) -> (Vec<Assignment>, Vec<Diagnostic>) {
     }
     reader.diagnostics.extend(syntax);
     (reader.assignments, reader.diagnostics)
+}
+
+/// Reads a single value of a key, or what is wrong with it.
+pub(super) fn value(
+    source: &Arc<Source>,
+    id: Id,
+    value: &Spanned<DeValue>,
+) -> Result<Raw, Vec<Diagnostic>> {
+    let mut reader =
+        Reader { source, is_study: true, assignments: Vec::new(), diagnostics: Vec::new() };
+    reader.value(id, value).ok_or(reader.diagnostics)
 }
 
 /// Returns the start of the line of a place in a text.
@@ -65,6 +82,7 @@ const COMPARED: usize = 1000;
 
 struct Reader<'a> {
     source: &'a Arc<Source>,
+    is_study: bool,
     assignments: Vec<Assignment>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -77,16 +95,13 @@ impl Reader<'_> {
                 _ => format!("{name}.{}", key.get_ref()),
             };
             if let Some(id) = Id::named(&full) {
-                let raw = match value.get_ref() {
-                    DeValue::Table(inner) if id.key().kind == Kind::Topology => {
-                        self.topology(inner, value.span())
-                    }
-                    value => Some(raw(value)),
-                };
+                let raw = self.value(id, value);
                 let place = self.place(value.span());
                 self.assignments.extend(raw.map(|raw| Assignment { key: id, raw, place }));
             } else if full == PLATFORM && value.get_ref().is_table() {
                 self.platform(key.span());
+            } else if full == STUDY {
+                self.study(key.span());
             } else if !keys::is_table(&full) {
                 self.unknown(name, key.get_ref(), value.get_ref(), key.span());
             } else if let DeValue::Table(inner) = value.get_ref() {
@@ -101,6 +116,25 @@ impl Reader<'_> {
                 let place = self.place(value.span());
                 self.diagnostics.push(Diagnostic::new(place, message).help(help));
             }
+        }
+    }
+
+    /// Reads a value of a key; `None` if it is no topology although it should be.
+    fn value(&mut self, id: Id, value: &Spanned<DeValue>) -> Option<Raw> {
+        match value.get_ref() {
+            DeValue::Table(inner) if id.key().kind == Kind::Topology => {
+                self.topology(inner, value.span())
+            }
+            value => Some(raw(value)),
+        }
+    }
+
+    /// Refuses what varies, which is no part of one run.
+    fn study(&mut self, span: Range<usize>) {
+        if !self.is_study {
+            let message = "a table [study] says what varies from run to run";
+            let mistake = Diagnostic::new(self.place(span), message);
+            self.diagnostics.push(mistake.help("heddle study runs such a file".to_owned()));
         }
     }
 
@@ -197,7 +231,7 @@ fn unquoted(text: &str, at: usize) -> Option<String> {
         .then(|| format!("a text stands in quotes: {} = \"{value}\"", key.trim()))
 }
 
-fn raw(value: &DeValue) -> Raw {
+pub(super) fn raw(value: &DeValue) -> Raw {
     match value {
         DeValue::String(text) => Raw::Text(text.to_string()),
         DeValue::Integer(number) => Raw::Integer(integer(number.as_str(), number.radix())),

@@ -1,0 +1,167 @@
+//! `heddle study`.
+
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal},
+    ops::Range,
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+use experiment::{
+    Failure, Request,
+    study::{Folder, Opening, Shared, Study},
+};
+
+use crate::{
+    arguments::{Executor, Study as Arguments},
+    exit::{Ending, Exit, print},
+    stop,
+};
+
+/// Runs a study, or says what it would run.
+pub fn run(arguments: &Arguments) -> Result<(), Ending> {
+    let request = Request {
+        subject: Some(arguments.file.clone()),
+        machine: arguments.machine.clone(),
+        set: arguments.set.clone(),
+        ..Request::default()
+    };
+    let study = Study::read(&request).map_err(Failure::from)?;
+    let part = part(arguments, &study)?;
+    if arguments.dry_run {
+        return print(&listed(&study, part));
+    }
+    let Some(output) = &arguments.output else {
+        let message = "error: a study needs a folder for its results\n  help: add -o DIR";
+        return Err(Ending::new(Exit::Usage, message));
+    };
+    let opening = match (arguments.retry_failed, arguments.resume) {
+        (true, _) => Opening::Retry,
+        (false, true) => Opening::Resume,
+        (false, false) => Opening::New,
+    };
+    let folder = Folder::open(Path::new(output), &study, part, opening)?;
+    if arguments.on == Some(Executor::Commands) {
+        return print(&commands(arguments, output, &folder.missing()));
+    }
+    stop::watch(live::stop);
+    carry_out(&study, &folder, arguments.jobs)?;
+    let complete = folder.finish(&study)?;
+    conclude(&study, &folder, output, complete)
+}
+
+/// The runs that are asked for.
+fn part(arguments: &Arguments, study: &Study) -> Result<Range<usize>, Ending> {
+    let Some(text) = &arguments.runs else { return Ok(0..study.runs()) };
+    let bounds = text.split_once("..").and_then(|(from, to)| {
+        let from = if from.is_empty() { 0 } else { from.parse().ok()? };
+        let to = if to.is_empty() { study.runs() } else { to.parse().ok()? };
+        Some(from..to)
+    });
+    bounds.filter(|part| part.start < part.end && part.end <= study.runs()).ok_or_else(|| {
+        let message = format!(
+            "error: --runs {text}: expected FROM..TO, numbers of runs from 0 to {}, the second \
+             behind the last",
+            study.runs()
+        );
+        Ending::new(Exit::Usage, message)
+    })
+}
+
+/// The runs with what varies, as CSV is shown to people.
+fn listed(study: &Study, part: Range<usize>) -> String {
+    let head: Vec<String> = ["run"].into_iter().chain(study.columns()).map(str::to_owned).collect();
+    let row =
+        |run: usize| [run.to_string()].into_iter().chain(study.values(run)).collect::<Vec<_>>();
+    let rows: Vec<Vec<String>> = part.map(row).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().chain([&head]).map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths: Vec<_> = (0..head.len()).map(width).collect();
+    let mut text = String::new();
+    for row in [&head].into_iter().chain(&rows) {
+        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}"));
+        let line = cells.collect::<Vec<_>>().join("  ");
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    let _ = writeln!(text, "\n{}", results::plural(rows.len() as u64, "run"));
+    text
+}
+
+/// A command for each part of the runs that are missing, for whatever runs commands.
+fn commands(arguments: &Arguments, output: &str, missing: &[usize]) -> String {
+    let mut text = String::new();
+    let mut rest = missing;
+    while let Some(&first) = rest.first() {
+        let together = rest.iter().zip(first..first + arguments.chunk.max(1));
+        let length = together.take_while(|(run, expected)| *run == expected).count();
+        let mut line = vec!["heddle", "study", &arguments.file, "-o", output];
+        let runs = format!("{first}..{}", first + length);
+        line.extend(["--resume", "--runs", &runs]);
+        if let Some(machine) = &arguments.machine {
+            line.extend(["--machine", machine]);
+        }
+        line.extend(arguments.set.iter().flat_map(|set| ["--set", set]));
+        let _ = writeln!(text, "{}", shell_words::join(line));
+        rest = &rest[length..];
+    }
+    text
+}
+
+/// Carries out all runs that are missing, so many at a time.
+fn carry_out(study: &Study, folder: &Folder, jobs: usize) -> Result<(), Ending> {
+    let missing = folder.missing();
+    let (next, shared, shown) =
+        (AtomicUsize::new(0), Shared::default(), io::stderr().is_terminal());
+    let worker = || -> Result<(), Failure> {
+        while let Some(&run) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if shown {
+                let done = folder.counts().0;
+                results::show_status(io::stderr(), &format!("{done} of {} runs …", study.runs()));
+            }
+            folder.keep(study.run(run, &shared))?;
+        }
+        Ok(())
+    };
+    let results: Vec<_> = thread::scope(|scope| {
+        let workers: Vec<_> =
+            (0..jobs.clamp(1, missing.len().max(1))).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().map(thread::ScopedJoinHandle::join).collect()
+    });
+    if shown {
+        results::show_status(io::stderr(), "");
+    }
+    for result in results {
+        match result {
+            Ok(result) => result?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+    Ok(())
+}
+
+/// Says what is known at the end.
+fn conclude(study: &Study, folder: &Folder, output: &str, complete: bool) -> Result<(), Ending> {
+    let (known, failed) = folder.counts();
+    let mut text = format!("{known} of {}", results::plural(study.runs() as u64, "run"));
+    if failed > 0 {
+        let _ = write!(text, ", {failed} failed");
+    }
+    let table = Path::new(output).join("runs.csv");
+    let _ = if complete {
+        writeln!(text, "; the table is {}", table.display())
+    } else {
+        writeln!(text, "; the table follows when all are known")
+    };
+    print(&text)?;
+    match folder.failed() {
+        Some((run, error)) => {
+            let message = format!("run {run} failed: {error}");
+            Err(Ending::new(Exit::Input, message))
+        }
+        None => Ok(()),
+    }
+}

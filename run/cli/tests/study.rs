@@ -1,0 +1,210 @@
+//! `heddle study`: runs for all combinations, in a folder that survives interruptions.
+
+mod common;
+
+use std::fs;
+
+use common::Folder;
+
+/// Two lists and two seeds; sizes go with ranks.
+const STUDY: &str = r#"
+[workload]
+source = "pattern:linear-alltoall"
+
+[network]
+model = "infiniband"
+
+[study]
+network.topology = ["torus:dims=4x4", { kind = "fat-tree", levels = 2, radix = 8 }]
+ranks = [4, 8]
+size = ["1KiB", "2KiB"]
+seeds = 2
+zip = ["ranks", "size"]
+"#;
+
+fn read(folder: &Folder, name: &str) -> String {
+    fs::read_to_string(folder.path(name)).unwrap()
+}
+
+/// The cells of a table of a study, by row.
+fn cells(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split(',').collect()).collect()
+}
+
+#[test]
+fn every_combination_has_a_row() {
+    let folder = Folder::new("study-rows");
+    folder.write("study.toml", STUDY);
+    let listed = folder.heddle("study study.toml --dry-run");
+    assert_eq!((listed.code, listed.stderr.as_str()), (0, ""));
+    assert!(listed.stdout.ends_with("\n8 runs\n"), "{}", listed.stdout);
+    let ended = folder.heddle("study study.toml -o out --jobs 3");
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert_eq!(ended.stdout, "8 of 8 runs; the table is out/runs.csv\n");
+    let text = read(&folder, "out/runs.csv");
+    let rows = cells(&text);
+    assert_eq!(
+        rows[0][..5],
+        ["run", "network.topology", "workload.ranks", "workload.size", "run.seed"]
+    );
+    let varied: Vec<_> = rows[1..].iter().map(|row| (row[2], row[3], row[4])).collect();
+    let half = [("4", "1KiB", "1"), ("4", "1KiB", "2"), ("8", "2KiB", "1"), ("8", "2KiB", "2")];
+    // The topology as a table holds commas, so that its cells are in quotes.
+    assert_eq!(varied[..4], half);
+    assert!(text.contains("\n7,\"fat-tree:levels=2,radix=8\",8,2KiB,2,"), "{text}");
+    let column = |name: &str| rows[0].iter().position(|cell| *cell == name).unwrap();
+    // All to all of n ranks are n (n - 1) messages.
+    assert_eq!((rows[1][column("messages")], rows[3][column("messages")]), ("12", "56"));
+    let alone = folder.heddle(
+        "run pattern:linear-alltoall --ranks 8 --size 2KiB --network infiniband \
+         --topology torus:dims=4x4 --format json",
+    );
+    let makespan = format!("\"makespan_ps\":{},", rows[3][column("makespan_ps")]);
+    assert!(alone.stdout.contains(&makespan), "{makespan} {}", alone.stdout);
+}
+
+/// A study that was cut off in the middle of a line goes on behind it, in parts or whole, and ends
+/// with the same table.
+#[test]
+fn an_interrupted_study_goes_on() {
+    let folder = Folder::new("study-resume");
+    folder.write("study.toml", STUDY);
+    folder.heddle("study study.toml -o whole");
+    let part = folder.heddle("study study.toml -o parts --runs 0..3");
+    assert_eq!(part.stdout, "3 of 8 runs; the table follows when all are known\n");
+    let journal = folder.path("parts/found-0-3.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, &text[..text.len() - 20]).unwrap();
+    let again = folder.heddle("study study.toml -o parts");
+    assert_eq!(again.code, 1);
+    assert!(again.stderr.contains("2 of 8 runs are known already"), "{}", again.stderr);
+    let listed = folder.heddle("study study.toml -o parts --on commands --chunk 4 --resume");
+    let lines: Vec<_> = listed.stdout.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "heddle study study.toml -o parts --resume --runs 2..6",
+            "heddle study study.toml -o parts --resume --runs 6..8",
+        ]
+    );
+    for runs in ["2..6", "6..8"] {
+        let ended = folder.heddle(&format!("study study.toml -o parts --resume --runs {runs}"));
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    }
+    assert_eq!(read(&folder, "parts/runs.csv"), read(&folder, "whole/runs.csv"));
+}
+
+/// A run that fails is a row with its error; --retry-failed runs it again, and nothing else.
+#[test]
+fn failures_are_rows() {
+    let folder = Folder::new("study-failures");
+    folder.write("machine.toml", "[loggops]\nL = \"1 us\"\n");
+    folder.write(
+        "study.toml",
+        "[workload]\nsource = \"pattern:linear-alltoall\"\nranks = 4\n\
+         [study]\nmachine = [\"machine.toml\", \"missing.toml\"]\n",
+    );
+    // A machine that does not exist is found before anything runs.
+    let ended = folder.heddle("study study.toml -o out");
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("missing.toml"), "{}", ended.stderr);
+    folder.write("missing.toml", "[network]\nmodel = \"infiniband\"\n");
+    let ended = folder.heddle("study study.toml -o out");
+    assert_eq!(ended.code, 1);
+    assert!(ended.stdout.starts_with("2 of 2 runs, 1 failed;"), "{}", ended.stdout);
+    assert!(ended.stderr.contains("run 1 failed: "), "{}", ended.stderr);
+    let table = read(&folder, "out/runs.csv");
+    assert!(table.contains("1,missing.toml,"), "{table}");
+    let text = "[network]\nmodel = \"infiniband\"\ntopology = \"star:hosts=4\"\n";
+    folder.write("missing.toml", text);
+    let ended = folder.heddle("study study.toml -o out --retry-failed");
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert_eq!(ended.stdout, "2 of 2 runs; the table is out/runs.csv\n");
+}
+
+/// Synthetic traffic has a row for each load.
+#[test]
+fn a_row_for_each_load() {
+    let folder = Folder::new("study-traffic");
+    folder.write(
+        "study.toml",
+        "[workload]\nsource = \"traffic:uniform\"\n[network]\nmodel = \"packet\"\n\
+         topology = \"torus:dims=4x4\"\n[traffic]\nload = \"0.1:0.2:0.1\"\n\
+         [study]\nrouting = [\"dimension-order\", \"adaptive\"]\n",
+    );
+    let ended = folder.heddle("study study.toml -o out");
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let text = read(&folder, "out/runs.csv");
+    let rows = cells(&text);
+    let load = rows[0].iter().position(|cell| *cell == "load").unwrap();
+    let found: Vec<_> = rows[1..].iter().map(|row| (row[0], row[1], row[load])).collect();
+    assert_eq!(
+        found,
+        [
+            ("0", "dimension-order", "0.1"),
+            ("0", "dimension-order", "0.2"),
+            ("1", "adaptive", "0.1"),
+            ("1", "adaptive", "0.2"),
+        ]
+    );
+}
+
+#[test]
+fn mistakes_have_their_place() {
+    let folder = Folder::new("study-mistakes");
+    let base = "[workload]\nsource = \"pattern:linear-alltoall\"\n";
+    for (study, place, said) in [
+        ("foo = [1]", "study.toml:4:1", "unknown key `foo` in [study]"),
+        ("rank = [1]", "study.toml:4:1", "did you mean `ranks`?"),
+        ("ranks = 4", "study.toml:4:9", "expected a list, found the number 4"),
+        ("ranks = []", "study.toml:4:9", "`workload.ranks` has no values"),
+        ("ranks = [2, \"x\"]", "study.toml:4:13", "found"),
+        (
+            "ranks = [2]\nsize = [\"1B\", \"2B\"]\nzip = [\"ranks\", \"size\"]",
+            "study.toml:6:7",
+            "has 1 values",
+        ),
+        ("zip = [\"ranks\"]", "study.toml:4:8", "no list of [study]"),
+        ("seeds = 0", "study.toml:4:1", "1 to 1000000"),
+        ("seeds = 1000000\nranks = [1, 2]", "study.toml", "more than 1000000 runs"),
+    ] {
+        folder.write("study.toml", &format!("{base}[study]\n{study}\n"));
+        let ended = folder.heddle("study study.toml --dry-run");
+        assert_eq!(ended.code, 1, "{study}: {}", ended.stderr);
+        assert!(ended.stderr.contains(place), "{study}: {}", ended.stderr);
+        assert!(ended.stderr.contains(said), "{study}: {}", ended.stderr);
+    }
+    folder.write("study.toml", &format!("{base}[study]\nranks = [2, 3]\n"));
+    let ended = folder.heddle("study study.toml -o out --set workload.ranks=5");
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("workload.ranks varies in this study"), "{}", ended.stderr);
+    let ended = folder.heddle("study study.toml");
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("add -o DIR"), "{}", ended.stderr);
+    let ended = folder.heddle("run study.toml");
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("heddle study runs such a file"), "{}", ended.stderr);
+}
+
+/// A folder belongs to one study.
+#[test]
+fn another_study_is_refused() {
+    let folder = Folder::new("study-other");
+    folder.write(
+        "study.toml",
+        "[workload]\nsource = \"pattern:dissemination\"\n[study]\nranks = [2]\n",
+    );
+    folder.heddle("study study.toml -o out");
+    folder.write(
+        "study.toml",
+        "[workload]\nsource = \"pattern:dissemination\"\n[study]\nranks = [3]\n",
+    );
+    let ended = folder.heddle("study study.toml -o out --resume");
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("holds another study"), "{}", ended.stderr);
+    fs::create_dir(folder.path("full")).unwrap();
+    folder.write("full/file", "");
+    let ended = folder.heddle("study study.toml -o full");
+    assert_eq!(ended.code, 4);
+    assert!(ended.stderr.contains("is not empty"), "{}", ended.stderr);
+}
