@@ -72,7 +72,13 @@ impl Endpoint<Infiniband> for Replay {
         Time::MAX
     }
 
-    fn harvest(&self, _: HostId, part: Part, _: Nic<Infiniband, Never>, delivered: &mut u64) {
+    fn harvest(
+        &self,
+        _: HostId,
+        part: &mut Part,
+        _: &mut Nic<Infiniband, Never>,
+        delivered: &mut u64,
+    ) {
         *delivered += part.delivered;
     }
 }

@@ -191,13 +191,13 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
     fn harvest(
         &self,
         host: HostId,
-        state: Ranks<S>,
-        _: Nic<N, Message>,
+        state: &mut Ranks<S>,
+        _: &mut Nic<N, Message>,
         worker: &mut WorkerState<B>,
     ) {
         let Engine { source, ranks, .. } = &self.engine;
         let mut add = |id, rank: &Rank<S::State>| worker.harvest.add(source, id, rank, *ranks);
-        match &state {
+        match state {
             Ranks::Direct(rank) => add(host.0, rank),
             Ranks::Alone(alone) => add(alone.id, &alone.rank),
             Ranks::Several(host) => host.ranks().for_each(|(id, rank)| add(id, rank)),

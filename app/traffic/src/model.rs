@@ -285,8 +285,8 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Endpoint<N> for Traffic<'_, N, B> {
         crew.probe.record(Record::Network { device: device.0, at, record });
     }
 
-    fn harvest(&self, _: HostId, host: Host, _: Nic<N, Note>, crew: &mut Crew<B>) {
-        crew.observer = crew.observer.take().or(host.observer);
+    fn harvest(&self, _: HostId, host: &mut Host, _: &mut Nic<N, Note>, crew: &mut Crew<B>) {
+        crew.observer = crew.observer.take().or_else(|| host.observer.take());
     }
 
     fn end(&self, crew: &Crew<B>) -> Time {

@@ -156,11 +156,11 @@ pub trait Model: Sync {
         Time::MAX
     }
 
-    /// Takes over a process when the run is over, to add its results to those of the worker. Each
-    /// worker harvests its own processes, in no particular order, unless the run ends with an
-    /// error. No process ever leaves its worker, so that workers need not share memory; whoever
-    /// called the executor merges the results of several workers.
-    fn harvest(&self, id: u32, process: Self::Process, worker: &mut Self::Worker) {
+    /// Adds the results of a process to those of the worker when the run is over; nothing happens
+    /// to the process after that. Each worker harvests its own processes, in no particular order,
+    /// unless the run ends with an error. No process ever leaves its worker, so that workers need
+    /// not share memory; whoever called the executor merges the results of several workers.
+    fn harvest(&self, id: u32, process: &mut Self::Process, worker: &mut Self::Worker) {
         let _ = (id, process, worker);
     }
 

@@ -215,10 +215,11 @@ impl<'a, M: Model> Worker<'a, M> {
         self.model.window_done(&mut self.private, self.window.end);
     }
 
-    /// Gives every process to the model.
+    /// Shows every process to the model, and drops it.
     fn harvest(&mut self) {
         let places = (self.first * BLOCK) as u32..;
-        for (place, process) in places.zip(std::mem::take(&mut self.processes)) {
+        let mut processes = std::mem::take(&mut self.processes);
+        for (place, process) in places.zip(&mut processes) {
             self.model.harvest(self.layout.shares.number(place), process, &mut self.private);
         }
     }

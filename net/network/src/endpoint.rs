@@ -152,21 +152,20 @@ pub trait Endpoint<N: Network>: Sync + Sized {
         let _ = (host, state, stage);
     }
 
-    /// Takes over a host and its network adapter when the run is over, to add its results to those
-    /// of the worker; see [`kernel::Model::harvest`]. Hosts at which nothing ever happened are left
-    /// out.
+    /// Adds the results of a host and its network adapter to those of the worker when the run is
+    /// over; see [`kernel::Model::harvest`]. Hosts at which nothing ever happened are left out.
     fn harvest(
         &self,
         host: HostId,
-        state: Self::Host,
-        nic: Nic<N, Self::Payload>,
+        state: &mut Self::Host,
+        nic: &mut Nic<N, Self::Payload>,
         worker: &mut Self::Worker,
     ) {
         let _ = (host, state, nic, worker);
     }
 
-    /// Takes over a device behind the hosts when the run is over.
-    fn harvest_device(&self, device: DeviceId, state: N::Device, worker: &mut Self::Worker) {
+    /// Adds the results of a device behind the hosts to those of the worker when the run is over.
+    fn harvest_device(&self, device: DeviceId, state: &mut N::Device, worker: &mut Self::Worker) {
         let _ = (device, state, worker);
     }
 

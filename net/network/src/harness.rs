@@ -228,7 +228,7 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
         }
     }
 
-    fn harvest(&self, id: u32, process: Self::Process, worker: &mut Self::Worker) {
+    fn harvest(&self, id: u32, process: &mut Self::Process, worker: &mut Self::Worker) {
         let worker = &mut worker.own;
         match process {
             Process::Idle => {}

@@ -3,6 +3,8 @@
 //! The conformance suite, tests of models and measurements of their speed use it: a [`Script`] says
 //! which transfers enter when, [`Script::play`] carries them over a network.
 
+use std::{marker::PhantomData, mem};
+
 use kernel::{Config, Error, Event, Probe, Random, Silent, TransportKind, Wire, execute};
 use units::{DeviceId, HostId, MessageId, Time};
 
@@ -149,7 +151,7 @@ impl<'a> Script<'a> {
         probe: impl Fn() -> B,
     ) -> Result<(Played<N>, Vec<B>), Error> {
         let hosts = self.lists.len() as u32;
-        let endpoint = Actor { script: self, probe: std::marker::PhantomData::<fn() -> B> };
+        let endpoint = Actor { script: self, network, probe: PhantomData::<fn() -> B> };
         let harness = Harness { network, endpoint, hosts };
         let count = hosts + network.devices();
         let worker =
@@ -171,9 +173,10 @@ impl<'a> Script<'a> {
 }
 
 /// Plays a script at all hosts.
-struct Actor<'s, 'a, B> {
+struct Actor<'s, 'a, N, B> {
     script: &'s Script<'a>,
-    probe: std::marker::PhantomData<fn() -> B>,
+    network: &'s N,
+    probe: PhantomData<fn() -> B>,
 }
 
 /// The state of a worker: its probe, and the hosts and devices of a run that is over.
@@ -253,7 +256,9 @@ impl Part {
     }
 }
 
-impl<N: Network, B: Probe<(Time, DeviceId, Record<N::Detail>)>> Endpoint<N> for Actor<'_, '_, B> {
+impl<N: Network, B: Probe<(Time, DeviceId, Record<N::Detail>)>> Endpoint<N>
+    for Actor<'_, '_, N, B>
+{
     type Host = Part;
     type Payload = Announced;
     type Worker = Stage<N, B>;
@@ -326,15 +331,19 @@ impl<N: Network, B: Probe<(Time, DeviceId, Record<N::Detail>)>> Endpoint<N> for 
     fn harvest(
         &self,
         host: HostId,
-        mut part: Part,
-        nic: Nic<N, Announced>,
+        part: &mut Part,
+        nic: &mut Nic<N, Announced>,
         stage: &mut Stage<N, B>,
     ) {
-        part.log.left.sort_unstable();
-        stage.hosts.push((host, part.log, nic.interface));
+        let mut log = mem::take(&mut part.log);
+        log.left.sort_unstable();
+        // A fresh one takes its place.
+        let left = mem::replace(&mut nic.interface, self.network.interface(host));
+        stage.hosts.push((host, log, left));
     }
 
-    fn harvest_device(&self, device: DeviceId, state: N::Device, stage: &mut Stage<N, B>) {
-        stage.devices.push((device, state));
+    fn harvest_device(&self, device: DeviceId, state: &mut N::Device, stage: &mut Stage<N, B>) {
+        let left = mem::replace(state, self.network.device(device));
+        stage.devices.push((device, left));
     }
 }

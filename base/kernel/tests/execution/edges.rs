@@ -70,8 +70,8 @@ impl Model for Chain {
         Next::NEVER
     }
 
-    fn harvest(&self, id: u32, times: Vec<u64>, harvest: &mut Harvest) {
-        harvest.times.push((id, times));
+    fn harvest(&self, id: u32, times: &mut Vec<u64>, harvest: &mut Harvest) {
+        harvest.times.push((id, std::mem::take(times)));
     }
 
     fn end(&self, harvest: &Harvest) -> Time {

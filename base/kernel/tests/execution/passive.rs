@@ -50,8 +50,8 @@ impl Model for Whisper {
         Heard::default()
     }
 
-    fn harvest(&self, id: u32, heard: Heard, all: &mut Self::Worker) {
-        all.push((id, heard));
+    fn harvest(&self, id: u32, heard: &mut Heard, all: &mut Self::Worker) {
+        all.push((id, std::mem::take(heard)));
     }
 
     fn lookahead(&self) -> Time {

@@ -176,8 +176,8 @@ impl Model for Toy {
         State::default()
     }
 
-    fn harvest(&self, id: u32, state: State, logs: &mut Self::Worker) {
-        logs.push((id, state.log));
+    fn harvest(&self, id: u32, state: &mut State, logs: &mut Self::Worker) {
+        logs.push((id, std::mem::take(&mut state.log)));
     }
 
     fn lookahead(&self) -> Time {
