@@ -1,6 +1,6 @@
 //! Packet-hops per CPU second of routers with virtual channels: `router_speed [TOPOLOGY [FLITS
-//! [LOAD [CHANNELS]]]]`, uniform traffic, kernel included. The defaults are single-flit packets on
-//! an 8x8 torus with 4 channels at 0.4 of the load at which it saturates.
+//! [LOAD [CHANNELS [US]]]]]`, uniform traffic, kernel included. The defaults are single-flit packets on
+//! an 8x8 torus with 4 channels at 0.4 of the load at which it saturates, for 9 batches of 20 us.
 
 use std::time::Instant;
 
@@ -16,6 +16,7 @@ fn main() {
     let flits: u32 = argument(2).and_then(|text| text.parse().ok()).unwrap_or(1);
     let load = argument(3).and_then(|text| text.parse().ok()).unwrap_or(0.16);
     let channels = argument(4).and_then(|text| text.parse().ok()).unwrap_or(4);
+    let batch: u64 = argument(5).and_then(|text| text.parse().ok()).unwrap_or(20);
     let topology = topology::parse(&spec).expect("a topology");
     let routes = Routes::build(&topology, None).expect("routes");
     let parameters = Parameters {
@@ -29,7 +30,7 @@ fn main() {
         arrivals: Arrivals::Bernoulli,
         lengths: Lengths::Fixed(u64::from(8 * flits)),
         span: Span::Batches { warm_up: 1, kept: 8 },
-        batch: Some(Time::from_ps(20_000_000)),
+        batch: Some(Time::from_ps(batch * 1_000_000)),
         ..Settings::new(Pattern::Uniform.on(&topology).expect("a pattern"), load)
     };
     let start = Instant::now();

@@ -30,24 +30,20 @@ pub(crate) struct Request {
     pub channel: u32,
 }
 
-/// The state of a request during an allocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Open,
-    /// Chosen by the side that chooses first, in this round.
-    Chosen,
-    /// Chosen by both sides, in this round.
-    Matched,
-    Granted,
-    /// Its input or its output has another grant.
-    Lost,
-}
-
 /// One of the two sides of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Input,
     Output,
+}
+
+/// The request that the arbiter of an input or output prefers so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Choice {
+    /// The choosing of which it is the result, among all that the allocator has had.
+    stamp: u32,
+    /// The index of the request.
+    request: u32,
 }
 
 /// An allocator.
@@ -57,10 +53,18 @@ pub(crate) struct Allocator {
     rounds: u32,
     inputs: Arbiters,
     outputs: Arbiters,
-    /// The states of the requests.
-    states: Vec<State>,
-    /// The requests by output.
-    by_output: Vec<u32>,
+    /// By input and by output, the choice of its arbiter.
+    input_choices: Box<[Choice]>,
+    output_choices: Box<[Choice]>,
+    /// The number of choosings that there have been.
+    stamp: u32,
+    /// The ranks of the requests in the last choosing, by index.
+    ranks: Vec<(u64, u32)>,
+    /// The requests that are open, and those that the first side has chosen, by index.
+    open: Vec<u32>,
+    chosen: Vec<u32>,
+    /// The requests that are granted, by index.
+    granted: Vec<u32>,
 }
 
 impl Request {
@@ -80,113 +84,130 @@ impl Allocator {
         inputs: usize,
         outputs: usize,
     ) -> Self {
+        let none = Choice::default();
         Self {
             rule,
             rounds,
             inputs: Arbiters::new(arbitration, inputs, outputs),
             outputs: Arbiters::new(arbitration, outputs, inputs),
-            states: Vec::new(),
-            by_output: Vec::new(),
+            input_choices: vec![none; inputs].into(),
+            output_choices: vec![none; outputs].into(),
+            stamp: 0,
+            ranks: Vec::new(),
+            open: Vec::new(),
+            chosen: Vec::new(),
+            granted: Vec::new(),
         }
     }
 
     /// Keeps of the requests those that are granted. They come and stay in the order of their
     /// inputs, and no two are for the same input and output.
+    #[inline]
     pub fn allocate(&mut self, requests: &mut Vec<Request>, draw: &Draw) {
         if let [request] = requests[..] {
             self.serve(&request);
             return;
         }
-        self.states.clear();
-        self.states.resize(requests.len(), State::Open);
-        self.by_output.clear();
-        self.by_output.extend(0..requests.len() as u32);
-        self.by_output.sort_unstable_by_key(|&index| (requests[index as usize].output, index));
+        self.match_all(requests, draw);
+    }
+
+    fn match_all(&mut self, requests: &mut Vec<Request>, draw: &Draw) {
         let (first, second) = match self.rule {
             Allocation::InputFirst => (Side::Input, Side::Output),
             Allocation::OutputFirst | Allocation::Islip => (Side::Output, Side::Input),
         };
+        let mut open = std::mem::take(&mut self.open);
+        let mut chosen = std::mem::take(&mut self.chosen);
+        open.clear();
+        open.extend(0..requests.len() as u32);
+        self.granted.clear();
         for round in 0..self.rounds {
-            self.choose(requests, first, (State::Open, State::Chosen), draw);
-            self.choose(requests, second, (State::Chosen, State::Matched), draw);
-            if !self.close(requests, round == 0 || self.rule != Allocation::Islip) {
+            chosen.clear();
+            self.choose(requests, first, &open, &mut chosen, draw);
+            let before = self.granted.len();
+            let mut granted = std::mem::take(&mut self.granted);
+            self.choose(requests, second, &chosen, &mut granted, draw);
+            self.granted = granted;
+            if self.granted.len() == before {
                 break;
             }
+            if round == 0 || self.rule != Allocation::Islip {
+                for index in before..self.granted.len() {
+                    self.serve(&requests[self.granted[index] as usize]);
+                }
+            }
+            if round + 1 < self.rounds {
+                let taken = |request: &Request| {
+                    let mut granted = self.granted.iter().map(|&index| &requests[index as usize]);
+                    let shares = |grant: &Request| {
+                        grant.input == request.input || grant.output == request.output
+                    };
+                    granted.any(shares)
+                };
+                open.retain(|&index| !taken(&requests[index as usize]));
+            }
         }
-        let mut states = self.states.iter();
-        requests.retain(|_| states.next() == Some(&State::Granted));
+        (self.open, self.chosen) = (open, chosen);
+        self.granted.sort_unstable();
+        for (place, &index) in self.granted.iter().enumerate() {
+            requests[place] = requests[index as usize];
+        }
+        requests.truncate(self.granted.len());
     }
 
+    /// Returns a number that no choice carries.
+    #[inline]
+    fn next_stamp(&mut self) -> u32 {
+        self.stamp = self.stamp.wrapping_add(1);
+        if self.stamp == 0 {
+            self.input_choices.fill(Choice::default());
+            self.output_choices.fill(Choice::default());
+            self.stamp = 1;
+        }
+        self.stamp
+    }
+
+    #[inline]
     fn serve(&mut self, request: &Request) {
         self.inputs.serve(request.input as usize, request.output);
         self.outputs.serve(request.output as usize, request.input);
     }
 
-    /// Lets every arbiter of a side choose among its requests in state `from`, which then is in
-    /// state `to`.
+    /// Lets every arbiter of a side choose among the requests in `from`, and adds their choices to
+    /// `to`.
+    #[inline]
     fn choose(
         &mut self,
         requests: &[Request],
         side: Side,
-        (from, to): (State, State),
+        from: &[u32],
+        to: &mut Vec<u32>,
         draw: &Draw,
     ) {
-        let count = requests.len();
-        let mut begin = 0;
-        while begin < count {
-            let at = |place: usize| match side {
-                Side::Input => place,
-                Side::Output => self.by_output[place] as usize,
-            };
-            let arbiter = requests[at(begin)].side(side);
-            let mut end = begin + 1;
-            while end < count && requests[at(end)].side(side) == arbiter {
-                end += 1;
-            }
-            let other = if side == Side::Input { Side::Output } else { Side::Input };
-            let open = (begin..end).map(at).filter(|&index| self.states[index] == from);
-            let contender = |index: usize| {
-                let request = &requests[index];
-                Contender { number: request.side(other), since: request.since }
-            };
-            let arbiters = if side == Side::Input { &self.inputs } else { &self.outputs };
-            let chosen = arbiters.choose(arbiter as usize, open.map(contender), draw);
-            let found = chosen.and_then(|number| {
-                (begin..end).map(at).find(|&index| requests[index].side(other) == number)
-            });
-            if let Some(index) = found {
-                self.states[index] = to;
-            }
-            begin = end;
-        }
-    }
-
-    /// Ends a round: grants become final, and what shares an input or an output with one is out.
-    /// Returns false if nothing was granted.
-    fn close(&mut self, requests: &[Request], moves: bool) -> bool {
-        let mut granted = false;
-        for index in 0..requests.len() {
-            if self.states[index] != State::Matched {
-                continue;
-            }
-            granted = true;
-            let grant = requests[index];
-            if moves {
-                self.serve(&grant);
-            }
-            for (state, request) in self.states.iter_mut().zip(requests) {
-                if request.input == grant.input || request.output == grant.output {
-                    *state = State::Lost;
-                }
-            }
-            self.states[index] = State::Granted;
-        }
-        for state in &mut self.states {
-            if *state == State::Chosen {
-                *state = State::Open;
+        let stamp = self.next_stamp();
+        self.ranks.resize(requests.len(), (0, 0));
+        let ranks = &mut self.ranks;
+        let (arbiters, choices) = match side {
+            Side::Input => (&self.inputs, &mut self.input_choices),
+            Side::Output => (&self.outputs, &mut self.output_choices),
+        };
+        let other = if side == Side::Input { Side::Output } else { Side::Input };
+        for &index in from {
+            let request = &requests[index as usize];
+            let arbiter = request.side(side);
+            let contender = Contender { number: request.side(other), since: request.since };
+            let rank = arbiters.rank(arbiter as usize, contender, draw);
+            ranks[index as usize] = rank;
+            let choice = &mut choices[arbiter as usize];
+            if choice.stamp != stamp || rank < ranks[choice.request as usize] {
+                *choice = Choice { stamp, request: index };
             }
         }
-        granted
+        let is_chosen = |&index: &u32| {
+            let arbiter = requests[index as usize].side(side);
+            choices[arbiter as usize].request == index
+        };
+        to.extend(from.iter().copied().filter(is_chosen));
     }
 }
 

@@ -69,36 +69,20 @@ impl Arbiters {
         }
     }
 
-    /// Returns the contender that an arbiter chooses; `None` if there is none. The arbiter stays
-    /// as it is until [`Arbiters::serve`].
+    /// Returns the rank of a contender at an arbiter, which chooses the one of the least rank.
+    /// Ranks stay as they are until [`Arbiters::serve`].
     #[inline]
-    pub fn choose(
-        &self,
-        arbiter: usize,
-        contenders: impl Iterator<Item = Contender>,
-        draw: &Draw,
-    ) -> Option<u32> {
-        let number = |contender: Contender| contender.number;
-        match self.rule {
-            Arbitration::RoundRobin => {
-                let next = self.next[arbiter];
-                let turn = |contender: &Contender| {
-                    let behind = contender.number < next;
-                    contender.number + if behind { self.contenders } else { 0 }
-                };
-                contenders.min_by_key(turn).map(number)
-            }
+    pub fn rank(&self, arbiter: usize, contender: Contender, draw: &Draw) -> (u64, u32) {
+        let Contender { number, since } = contender;
+        let first = match self.rule {
+            Arbitration::RoundRobin => u64::from(number < self.next[arbiter]),
             Arbitration::Matrix => {
-                let served = &self.served[arbiter * self.contenders as usize..];
-                contenders.map(number).min_by_key(|&number| (served[number as usize], number))
+                self.served[arbiter * self.contenders as usize + number as usize]
             }
-            Arbitration::Oldest => {
-                contenders.min_by_key(|contender| (contender.since, contender.number)).map(number)
-            }
-            Arbitration::Random => {
-                contenders.map(number).min_by_key(|&number| (draw.number(arbiter, number), number))
-            }
-        }
+            Arbitration::Oldest => since,
+            Arbitration::Random => draw.number(arbiter, number),
+        };
+        (first, number)
     }
 
     /// Notes that an arbiter has served a contender.
@@ -130,7 +114,8 @@ mod tests {
             // The lower the number, the later its packet came.
             let contenders =
                 wanting.iter().map(|&number| Contender { number, since: 100 - u64::from(number) });
-            let chosen = arbiters.choose(1, contenders, &draw).unwrap();
+            let rank = |&contender: &Contender| arbiters.rank(1, contender, &draw);
+            let chosen = contenders.min_by_key(rank).unwrap().number;
             arbiters.serve(1, chosen);
             chosen
         };
@@ -159,8 +144,8 @@ mod tests {
             for contender in [3, 2] {
                 arbiters.serve(0, contender);
             }
-            let chosen = arbiters.choose(0, [1, 3].map(both).into_iter(), &draw);
-            assert_eq!(chosen, Some(expected), "{rule:?}");
+            let ranks = [1, 3].map(|number| arbiters.rank(0, both(number), &draw));
+            assert_eq!(ranks.iter().min().unwrap().1, expected, "{rule:?}");
         }
     }
 

@@ -29,17 +29,17 @@ impl Bits {
         }
     }
 
-    /// The members in order.
+    /// The first member that is `from` or more. A loop over all members asks again from behind the
+    /// last one; it may change the set.
     #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..).zip(&self.words).flat_map(|(index, &word)| {
-            let mut rest = word;
-            std::iter::from_fn(move || {
-                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
-                rest &= rest - 1;
-                Some(index * 64 + bit)
-            })
-        })
+    pub fn first_from(&self, from: u32) -> Option<u32> {
+        let mut index = from as usize / 64;
+        let mut word = self.words.get(index)? & (u64::MAX << (from % 64));
+        while word == 0 {
+            index += 1;
+            word = *self.words.get(index)?;
+        }
+        Some(index as u32 * 64 + word.trailing_zeros())
     }
 }
 
@@ -55,7 +55,10 @@ mod tests {
         }
         bits.set(63, false);
         bits.set(5, false);
-        assert_eq!(bits.iter().collect::<Vec<_>>(), [0, 64, 129]);
+        assert_eq!(bits.first_from(0), Some(0));
+        assert_eq!(bits.first_from(1), Some(64));
+        assert_eq!(bits.first_from(65), Some(129));
+        assert_eq!(bits.first_from(130), None);
         for number in [0, 64, 129] {
             assert!(!bits.is_empty());
             bits.set(number, false);

@@ -259,6 +259,24 @@ impl Fabric {
         }
     }
 
+    /// The time from the grant of the switch to a flit until it has crossed a free link.
+    #[inline]
+    pub(crate) const fn way_of_flit(&self, link: &Port) -> u64 {
+        self.delays.switch_allocation + self.delays.traversal + link.flit as u64 + link.cable
+    }
+
+    /// The time from the grant of the switch to a flit until its credit has come back by its link.
+    #[inline]
+    pub(crate) const fn way_of_credit(&self, link: &Port) -> u64 {
+        self.delays.switch_allocation + self.delays.credit + link.cable
+    }
+
+    /// The time from the arrival of a flit at a host until its credit has come back by its link.
+    #[inline]
+    pub(crate) const fn way_of_taken(&self, link: &Port) -> u64 {
+        link.flit as u64 + self.delays.credit + link.cable
+    }
+
     /// The route that a host chooses for a message.
     pub(crate) fn choose(&self, source: HostId, destination: HostId, id: MessageId) -> u32 {
         let index = match self.parameters.choice {

@@ -17,9 +17,8 @@ use crate::{
     fabric::Fabric,
     model::Out,
     signal::{Packet, Signal},
+    stream::{NEVER, Stream},
 };
-
-const NEVER: u64 = u64::MAX;
 
 /// A message that leaves.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +48,10 @@ struct Leaving {
     sent: u16,
     /// The time at which the first began.
     began: u64,
+    /// Flits for which credits have been taken.
+    paid: u16,
+    /// The flits that the router has been foretold.
+    flow: Stream,
 }
 
 /// The sending half of a port.
@@ -57,8 +60,10 @@ struct Sender {
     queue: VecDeque<Queued>,
     /// The packet of the first message that is on its way.
     leaving: Option<Leaving>,
-    /// By virtual channel.
+    /// By virtual channel, the credits that are counted.
     credits: Box<[u32]>,
+    /// By virtual channel, the credits that are foretold.
+    returning: Box<[Stream]>,
     /// The channel that was taken last.
     last: u8,
     /// The time from which on the link is free.
@@ -73,7 +78,17 @@ struct Sender {
 #[derive(Clone, Copy, Debug)]
 struct Coming {
     packet: Packet,
+    /// Flits that have come and are counted.
     arrived: u16,
+    /// The flits that are foretold.
+    flow: Stream,
+}
+
+impl Coming {
+    /// Returns when all flits have come, as foretold.
+    const fn complete_at(&self) -> u64 {
+        self.flow.time_of((self.packet.flits - self.arrived) as u32)
+    }
 }
 
 /// The messages of a source that have been delivered in order, and those that wait for others.
@@ -91,6 +106,8 @@ pub struct Interface {
     senders: Box<[Sender]>,
     /// By port and virtual channel.
     coming: Box<[Option<Coming>]>,
+    /// The time at which the next of them is complete.
+    complete_at: u64,
     /// Packets that are missing of messages of which some have come, by source and number.
     missing: FxHashMap<(HostId, MessageId), u32>,
     /// The number of messages sent to each destination, if order is kept.
@@ -109,6 +126,7 @@ impl Interface {
             queue: VecDeque::new(),
             leaving: None,
             credits: vec![buffer; channels].into(),
+            returning: vec![Stream::ENDED; channels].into(),
             last: channels as u8 - 1,
             free: 0,
             wake: NEVER,
@@ -118,6 +136,7 @@ impl Interface {
             host,
             senders: vec![sender; ports].into(),
             coming: vec![None; ports * channels].into(),
+            complete_at: NEVER,
             missing: FxHashMap::default(),
             places: FxHashMap::default(),
             orders: FxHashMap::default(),
@@ -159,38 +178,93 @@ impl Interface {
     pub(crate) fn hear<O: Out>(&mut self, net: &Fabric, at: u64, signal: Signal, out: &mut O) {
         match signal {
             Signal::Head(packet) => self.arrive(net, at, packet, out),
-            Signal::Flit { port, channel } => {
-                let place = usize::from(port) * net.channels + usize::from(channel);
+            Signal::Flits { port, channel, period } => {
+                let Some(place) = self.count(net, at, (port, channel)) else { return };
                 let Some(Some(coming)) = self.coming.get_mut(place) else { return };
                 coming.arrived += 1;
-                let Coming { packet, arrived } = *coming;
-                self.take(net, at, (port, channel), out);
-                if arrived == packet.flits {
+                let Coming { packet, arrived, .. } = *coming;
+                let left = packet.flits.saturating_sub(arrived);
+                coming.flow = Stream::after(at, period, left);
+                self.take(net, at, (port, channel), (left, period), out);
+                if left == 0 {
                     self.coming[place] = None;
                     self.complete(net, at, &packet, out);
                 }
+                self.note_complete();
             }
-            Signal::Credit { port, channel } => self.credit(net, at, (port, channel), out),
+            Signal::NoFlit { port, channel } => {
+                let Some(place) = self.count(net, at, (port, channel)) else { return };
+                if let Some(Some(coming)) = self.coming.get_mut(place) {
+                    coming.flow.left = 0;
+                }
+                self.note_complete();
+                let Some(link) = net.port(self.host.into(), port) else { return };
+                let at = Time::from_ps(at + net.way_of_taken(link));
+                out.send(link.peer, at, Signal::NoCredit { port: link.plug, channel });
+            }
+            Signal::Credits { port, channel, left, period } => {
+                self.credit(at, (port, channel), Stream::after(at, period, left));
+            }
+            Signal::NoCredit { port, channel } => self.no_credit(at, (port, channel)),
         }
     }
 
     fn arrive<O: Out>(&mut self, net: &Fabric, at: u64, packet: Packet, out: &mut O) {
-        self.take(net, at, (packet.port, packet.channel), out);
-        if packet.flits == 1 {
+        let Some(link) = net.port(self.host.into(), packet.port) else { return };
+        let (left, period) = (packet.flits.saturating_sub(1), u32::from(packet.stride) * link.flit);
+        self.take(net, at, (packet.port, packet.channel), (left, period), out);
+        if left == 0 {
             self.complete(net, at, &packet, out);
             return;
         }
         let place = usize::from(packet.port) * net.channels + usize::from(packet.channel);
-        if let Some(coming) = self.coming.get_mut(place) {
-            *coming = Some(Coming { packet, arrived: 1 });
+        if let Some(place) = self.coming.get_mut(place) {
+            let coming = Coming { packet, arrived: 1, flow: Stream::after(at, period, left) };
+            *place = Some(coming);
+            self.complete_at = self.complete_at.min(coming.complete_at());
+            self.next = self.next.min(self.complete_at);
         }
     }
 
-    /// A flit is taken out of the buffer, which takes its time on the link.
-    fn take<O: Out>(&self, net: &Fabric, at: u64, (port, channel): (u16, u8), out: &mut O) {
+    /// Counts the flits of a packet that have come before `at`, and returns its place.
+    fn count(&mut self, net: &Fabric, at: u64, (port, channel): (u16, u8)) -> Option<usize> {
+        let place = usize::from(port) * net.channels + usize::from(channel);
+        let coming = self.coming.get_mut(place)?.as_mut()?;
+        coming.arrived += coming.flow.take_before(at);
+        Some(place)
+    }
+
+    /// Notes when the next packet is complete, after what is foretold has changed.
+    fn note_complete(&mut self) {
+        let times = self.coming.iter().flatten().map(Coming::complete_at);
+        self.complete_at = times.min().unwrap_or(NEVER);
+        self.next = self.next.min(self.complete_at);
+    }
+
+    /// The packets whose last flit comes at `now` are complete.
+    fn complete_all<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
+        for place in 0..self.coming.len() {
+            let done = |coming: &mut Coming| coming.complete_at() <= now;
+            if let Some(coming) = self.coming[place].take_if(done) {
+                self.complete(net, now, &coming.packet, out);
+            }
+        }
+        self.note_complete();
+    }
+
+    /// A flit is taken out of the buffer, which takes its time on the link. Further flits of the
+    /// packet are foretold: a number and a period.
+    fn take<O: Out>(
+        &self,
+        net: &Fabric,
+        at: u64,
+        (port, channel): (u16, u8),
+        (left, period): (u16, u32),
+        out: &mut O,
+    ) {
         let Some(link) = net.port(self.host.into(), port) else { return };
-        let at = at + u64::from(link.flit) + net.delays.credit + link.cable;
-        out.send(link.peer, Time::from_ps(at), Signal::Credit { port: link.plug, channel });
+        let at = Time::from_ps(at + net.way_of_taken(link));
+        out.send(link.peer, at, Signal::Credits { port: link.plug, channel, left, period });
     }
 
     /// All flits of a packet have come.
@@ -220,25 +294,27 @@ impl Interface {
         }
     }
 
-    fn credit<O: Out>(&mut self, net: &Fabric, at: u64, (port, channel): (u16, u8), out: &mut O) {
+    /// A credit comes, and others are foretold.
+    fn credit(&mut self, at: u64, (port, channel): (u16, u8), foretold: Stream) {
+        self.no_credit(at, (port, channel));
+        let channel = usize::from(channel);
         let Some(sender) = self.senders.get_mut(usize::from(port)) else { return };
-        let Some(credits) = sender.credits.get_mut(usize::from(channel)) else { return };
+        let Some(credits) = sender.credits.get_mut(channel) else { return };
         *credits += 1;
-        let needed = sender.needed(net);
-        let lacks = |leaving: &Leaving| leaving.packet.channel != channel;
-        if sender.stalled == NEVER
-            || sender.leaving.as_ref().is_some_and(lacks)
-            || sender.credits[usize::from(channel)] < needed
-        {
-            return;
+        sender.returning[channel] = foretold;
+        if sender.stalled != NEVER {
+            sender.wake = at.max(sender.free);
+            self.next = self.next.min(sender.wake);
         }
-        let from = std::mem::replace(&mut sender.stalled, NEVER);
-        sender.wake = at.max(sender.free);
-        self.next = self.next.min(sender.wake);
-        if O::LISTENS && from < at {
-            let record = Record::Stalled { port, lane: channel, from: Time::from_ps(from) };
-            out.record(Time::from_ps(at), record);
-        }
+    }
+
+    /// What was foretold of credits from `at` on does not come.
+    fn no_credit(&mut self, at: u64, (port, channel): (u16, u8)) {
+        let channel = usize::from(channel);
+        let Some(sender) = self.senders.get_mut(usize::from(port)) else { return };
+        let Some(returning) = sender.returning.get_mut(channel) else { return };
+        sender.credits[channel] += u32::from(returning.take_before(at));
+        returning.left = 0;
     }
 
     /// Does what is due before `until`.
@@ -246,12 +322,16 @@ impl Interface {
         while self.next < until {
             let now = self.next;
             let device = DeviceId::from(self.host);
+            if self.complete_at <= now {
+                self.complete_all(net, now, out);
+            }
             for (port, sender) in (0..).zip(&mut self.senders) {
                 if sender.wake <= now {
                     sender.send(net, (device, port), now, out);
                 }
             }
-            self.next = self.senders.iter().map(|sender| sender.wake).min().unwrap_or(NEVER);
+            let wakes = self.senders.iter().map(|sender| sender.wake);
+            self.next = wakes.min().unwrap_or(NEVER).min(self.complete_at);
         }
     }
 
@@ -268,7 +348,8 @@ impl Interface {
                 return Err(format!("port {port}: {} messages wait", sender.queue.len()));
             }
             let wired = net.port(self.host.into(), port as u16).is_some();
-            if wired && sender.credits.iter().any(|&credits| credits != buffer) {
+            let mut credits = sender.credits.iter().zip(&sender.returning);
+            if wired && credits.any(|(now, later)| now + u32::from(later.left) != buffer) {
                 return Err(format!("port {port}: {:?} of {buffer} credits", sender.credits));
             }
         }
@@ -277,43 +358,52 @@ impl Interface {
 }
 
 impl Sender {
-    /// The credits that it needs to go on.
-    fn needed(&self, net: &Fabric) -> u32 {
-        match (&self.leaving, self.queue.front()) {
-            (None, Some(message)) => net.needed(flits(net, message)).max(1),
-            _ => 1,
-        }
-    }
-
-    /// Sends a flit, if there are credits for it.
+    /// Sends a flit, if there are credits for it, or all that is left of a packet but its last flit
+    /// if there are credits for all.
     fn send<O: Out>(&mut self, net: &Fabric, at: (DeviceId, u16), now: u64, out: &mut O) {
         self.wake = NEVER;
         let (device, port) = at;
         let Some(link) = net.port(device, port) else { return };
         let Some(mut leaving) = self.leaving.take().or_else(|| self.begin(net, now)) else {
-            self.stalled = if self.queue.is_empty() { NEVER } else { now };
+            self.stalled = if self.queue.is_empty() { NEVER } else { self.stalled.min(now) };
             return;
         };
         let packet = leaving.packet;
-        let credits = &mut self.credits[usize::from(packet.channel)];
-        if *credits == 0 {
-            self.stalled = now;
+        let arrival = now + u64::from(link.flit) + link.cable;
+        if leaving.sent == leaving.paid && !self.pay(&mut leaving, now) {
+            self.stalled = self.stalled.min(now);
+            if std::mem::take(&mut leaving.flow.left) > 0 {
+                let signal = Signal::NoFlit { port: link.plug, channel: packet.channel };
+                out.send(link.peer, Time::from_ps(arrival), signal);
+            }
             self.leaving = Some(leaving);
             return;
         }
-        *credits -= 1;
+        let from = std::mem::replace(&mut self.stalled, NEVER);
+        if O::LISTENS && from < now {
+            let record = Record::Stalled { port, lane: packet.channel, from: Time::from_ps(from) };
+            out.record(Time::from_ps(now), record);
+        }
+        leaving.sent += 1;
+        let left = packet.flits - leaving.sent;
+        if leaving.sent == 1 {
+            leaving.flow = Stream::after(arrival, link.flit, left);
+            let head = Packet { port: link.plug, hops: 1, ..packet };
+            out.send(link.peer, Time::from_ps(arrival), Signal::Head(head));
+        } else if leaving.flow.emit(arrival, left, link.flit) {
+            let (port, channel, period) = (link.plug, packet.channel, leaving.flow.period);
+            out.send(link.peer, Time::from_ps(arrival), Signal::Flits { port, channel, period });
+        }
         let end = now + u64::from(link.flit);
         self.free = end;
-        let signal = if leaving.sent == 0 {
-            Signal::Head(Packet { port: link.plug, hops: 1, ..packet })
-        } else {
-            Signal::Flit { port: link.plug, channel: packet.channel }
-        };
-        out.send(link.peer, Time::from_ps(end + link.cable), signal);
-        leaving.sent += 1;
-        if leaving.sent < packet.flits {
+        if left > 0 {
+            // The flits between go as foretold.
+            let between = (leaving.paid - leaving.sent).saturating_sub(1);
+            leaving.sent += between;
+            leaving.flow.skip(between);
+            self.free = end + u64::from(between) * u64::from(link.flit);
+            self.wake = self.free;
             self.leaving = Some(leaving);
-            self.wake = end;
             return;
         }
         if O::LISTENS {
@@ -324,18 +414,48 @@ impl Sender {
         self.finish(net, end, out);
     }
 
-    /// Takes a channel for the next packet of the first message.
+    /// Takes the credits for the rest of a packet, or for a flit if there are not enough. If there
+    /// are none, it wakes when the next one comes, as foretold, and returns false.
+    fn pay(&mut self, leaving: &mut Leaving, now: u64) -> bool {
+        let channel = usize::from(leaving.packet.channel);
+        let (credits, returning) = (&mut self.credits[channel], &mut self.returning[channel]);
+        *credits += u32::from(returning.take(now));
+        if *credits == 0 {
+            self.wake = returning.time_of(1);
+            return false;
+        }
+        let rest = leaving.packet.flits - leaving.sent;
+        let paid = if *credits >= rest.into() { rest } else { 1 };
+        *credits -= u32::from(paid);
+        leaving.paid += paid;
+        true
+    }
+
+    /// Takes a channel for the next packet of the first message. If none has room, it wakes when
+    /// one will have, as foretold.
     fn begin(&mut self, net: &Fabric, now: u64) -> Option<Leaving> {
         let message = self.queue.front()?;
         let flits = flits(net, message);
         let needed = net.needed(flits).max(1);
         let count = self.credits.len() as u8;
-        let turn = (1..=count).map(|step| (self.last + step) % count);
-        let channel =
-            turn.into_iter().find(|&channel| self.credits[usize::from(channel)] >= needed)?;
-        self.last = channel;
-        let packet = Packet { flits, channel, ..message.packet };
-        Some(Leaving { packet, sent: 0, began: now })
+        for channel in (1..=count).map(|step| (self.last + step) % count) {
+            let (credits, returning) = (
+                &mut self.credits[usize::from(channel)],
+                &mut self.returning[usize::from(channel)],
+            );
+            if *credits < needed {
+                *credits += u32::from(returning.take(now));
+            }
+            if *credits < needed {
+                self.wake = self.wake.min(returning.time_of(needed - *credits));
+                continue;
+            }
+            self.last = channel;
+            self.wake = NEVER;
+            let packet = Packet { flits, channel, ..message.packet };
+            return Some(Leaving { packet, sent: 0, began: now, paid: 0, flow: Stream::ENDED });
+        }
+        None
     }
 
     /// The tail of a packet is on the link until `end`.

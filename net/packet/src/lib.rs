@@ -8,7 +8,8 @@
 //! A router acts only in cycles in which it has something to do. Its clock starts when the first
 //! flit reaches the idle router and stands again when the last has left, so that routers need no
 //! common clock and a packet alone never waits for one. Flits are switched one by one, and those of
-//! several packets may take turns on a link: a flit is one event per link, and its credit another.
+//! several packets may take turns on a link. A packet that nothing delays is one event per link all
+//! the same, and its credits another: the head's signal foretells the other flits (`stream`).
 //!
 //! Not modelled: losses, several injectors of a host, the rates of a host's memory and bus.
 //!
@@ -27,6 +28,7 @@ mod parameters;
 mod presets;
 mod router;
 mod signal;
+mod stream;
 mod uncontended;
 
 pub use allocator::Allocation;

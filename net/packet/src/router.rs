@@ -9,6 +9,7 @@
 //! instant: a virtual channel that is given up in a cycle can be allocated in the next.
 
 mod credit;
+mod input;
 mod route;
 mod switch_allocation;
 mod traversal;
@@ -19,6 +20,8 @@ use std::collections::VecDeque;
 use topology::Candidates;
 use units::{DeviceId, Time};
 
+use credit::Credits;
+
 use crate::{
     allocator::{Allocator, Request},
     arbiter::Draw,
@@ -26,10 +29,10 @@ use crate::{
     fabric::Fabric,
     model::Out,
     signal::{Packet, Signal},
+    stream::{NEVER, Stream},
 };
 
 const NONE: u32 = u32::MAX;
-const NEVER: u64 = u64::MAX;
 
 /// A packet in an input buffer.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +42,7 @@ struct Stored {
     since: u64,
     /// The time at which its head began on the next link.
     began: u64,
-    /// Flits that have come.
+    /// Flits that have come and are counted.
     arrived: u16,
     /// Flits that have been granted the switch.
     sent: u16,
@@ -59,11 +62,25 @@ struct Input {
     /// The output channels that the first packet may take, from the first to behind the last, where
     /// its routing offers one port; otherwise nothing, and it asks its routing in each cycle.
     only: (u32, u32),
+    /// The flits of the last packet that are foretold.
+    arriving: Stream,
+    /// The flits of the first packet that the next buffer has been foretold.
+    leaving: Stream,
+    /// The credits for this channel that the device before has been foretold.
+    returned: Stream,
 }
 
 impl Input {
-    const IDLE: Self =
-        Self { head: NONE, tail: NONE, output: NONE, active: false, only: (NONE, NONE) };
+    const IDLE: Self = Self {
+        head: NONE,
+        tail: NONE,
+        output: NONE,
+        active: false,
+        only: (NONE, NONE),
+        arriving: Stream::ENDED,
+        leaving: Stream::ENDED,
+        returned: Stream::ENDED,
+    };
 }
 
 /// An output channel, as known here.
@@ -71,12 +88,17 @@ impl Input {
 struct Output {
     /// The input channel whose packet holds it; [`NONE`] if it is free.
     owner: u32,
-    /// Flits for which the next buffer has room.
+    /// Flits for which the next buffer has room, as far as the credits are counted.
     credits: u32,
+    /// Further credits that are foretold.
+    returning: Stream,
     /// The time since which flits wait for credits; [`NEVER`] if none do.
     stalled: u64,
     /// Flits of packets that ask for it or for another channel of its lane.
     asked: u32,
+    /// Its port and channel.
+    port: u16,
+    channel: u8,
 }
 
 /// The state of a router.
@@ -105,8 +127,12 @@ pub struct Router {
     asking: Bits,
     /// True if some of them may be granted one.
     grantable: bool,
-    /// Input channels with an output channel, a flit and a credit for it.
-    ready: Bits,
+    /// The time at which a foretold credit may make some of them so.
+    grantable_at: u64,
+    /// Input channels whose packets compete for the switch when they have flits and credits.
+    active: Bits,
+    /// Input channels of which the next flit or credit is foretold elsewhere.
+    foretold: Bits,
     vc_allocator: Allocator,
     switch_allocator: Allocator,
     /// The requests to the virtual-channel allocator, and then its grants.
@@ -114,8 +140,8 @@ pub struct Router {
     /// The requests to the switch allocator, and then its grants.
     switch_requests: Vec<Request>,
     candidates: Candidates,
-    /// A time at which a cycle begins.
-    phase: u64,
+    /// The beginning of the last cycle that was run, or of one later.
+    beat: u64,
     /// The beginning of the next cycle in which there is something to do.
     next: u64,
 }
@@ -129,12 +155,20 @@ impl Router {
         let allocator = |rule, inputs, outputs| {
             Allocator::new(rule, parameters.arbiter, parameters.iterations, inputs, outputs)
         };
-        let output = Output { owner: NONE, credits: net.buffer, stalled: NEVER, asked: 0 };
+        let output = |number| Output {
+            owner: NONE,
+            credits: net.buffer,
+            returning: Stream::ENDED,
+            stalled: NEVER,
+            asked: 0,
+            port: (number / channels) as u16,
+            channel: (number % channels) as u8,
+        };
         Self {
             device,
             channels,
             inputs: vec![Input::IDLE; all].into(),
-            outputs: vec![output; all].into(),
+            outputs: (0..all).map(output).collect(),
             links: vec![0; ports].into(),
             turns: vec![0; ports].into(),
             packets: Vec::new(),
@@ -144,13 +178,15 @@ impl Router {
             allocated: VecDeque::new(),
             asking: Bits::new(all),
             grantable: false,
-            ready: Bits::new(all),
+            grantable_at: NEVER,
+            active: Bits::new(all),
+            foretold: Bits::new(all),
             vc_allocator: allocator(parameters.vc_allocator, all, all),
             switch_allocator: allocator(parameters.switch_allocator, ports, ports),
             channel_requests: Vec::new(),
             switch_requests: Vec::new(),
             candidates: Candidates::new(),
-            phase: 0,
+            beat: 0,
             next: NEVER,
         }
     }
@@ -158,10 +194,17 @@ impl Router {
     /// A signal reaches the router. All cycles before `at` must have been run.
     #[inline]
     pub(crate) fn hear<O: Out>(&mut self, net: &Fabric, at: Time, signal: Signal, out: &mut O) {
+        let now = at.ps();
         match signal {
-            Signal::Head(packet) => self.arrive(net, at.ps(), packet),
-            Signal::Flit { port, channel } => self.follow(net, at.ps(), (port, channel)),
-            Signal::Credit { port, channel } => self.credit(net, at.ps(), (port, channel), out),
+            Signal::Head(packet) => self.arrive(net, now, packet),
+            Signal::Flits { port, channel, period } => {
+                self.follow(net, now, (port, channel), period);
+            }
+            Signal::NoFlit { port, channel } => self.interrupt(now, (port, channel)),
+            Signal::Credits { port, channel, left, period } => {
+                self.credit(net, (port, channel), Credits { at: now, left, period }, out);
+            }
+            Signal::NoCredit { port, channel } => self.no_credit(now, (port, channel), out),
         }
     }
 
@@ -176,32 +219,19 @@ impl Router {
     /// The cycle that begins at `now`.
     fn cycle<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
         let draw = Draw { random: net.arbiters, device: self.device, now };
+        self.beat = now;
         self.routed(net, now, out);
         self.finish_allocations(now);
-        self.allocate_channels(net, &draw);
-        let mut wake = self.allocate_switch(net, &draw);
+        self.allocate_channels(net, &draw, out);
+        let asleep = self.allocate_switch(net, &draw, out);
         self.traverse(net, now, out);
         self.take_channels(net, now, out);
-        if !self.ready.is_empty() && wake == NEVER || self.grantable {
-            wake = now + net.delays.cycle;
-        }
+        let busy = self.grantable || !self.switch_requests.is_empty() && !self.active.is_empty();
+        let wake = if busy { now + net.delays.cycle } else { asleep.min(self.grantable_at) };
         let front = |queue: &VecDeque<(u64, u32)>| queue.front().map_or(NEVER, |front| front.0);
-        self.next = wake.min(front(&self.routing)).min(front(&self.allocated));
-    }
-
-    /// The beginning of the first cycle at `at` or later.
-    #[inline]
-    const fn cycle_from(&self, net: &Fabric, at: u64) -> u64 {
-        let cycle = net.delays.cycle;
-        self.phase + (at - self.phase).div_ceil(cycle) * cycle
-    }
-
-    /// Lets the cycle at `at` or the first one later be run.
-    #[inline]
-    fn wake(&mut self, net: &Fabric, at: u64) {
-        if at < self.next {
-            self.next = self.next.min(self.cycle_from(net, at));
-        }
+        self.next = front(&self.routing).min(front(&self.allocated));
+        self.wake(net, wake);
+        self.interrupt_foretold(net, now, out);
     }
 
     /// The number of a port's channel among all.
@@ -212,31 +242,15 @@ impl Router {
 
     /// The port and the channel of a number.
     #[inline]
-    const fn place(&self, number: u32) -> (u16, u8) {
-        let channels = self.channels as u32;
-        ((number / channels) as u16, (number % channels) as u8)
+    fn place(&self, number: u32) -> (u16, u8) {
+        let Output { port, channel, .. } = self.outputs[number as usize];
+        (port, channel)
     }
 
     /// The packet at the head of an input channel.
     #[inline]
     fn head(&self, input: u32) -> Option<&Stored> {
         self.packets.get(self.inputs[input as usize].head as usize)
-    }
-
-    /// Notes whether a flit of an input channel can compete for the switch.
-    #[inline]
-    fn refresh(&mut self, input: u32, now: u64) {
-        let Input { output, active, .. } = self.inputs[input as usize];
-        let flit = self.head(input).is_some_and(|head| head.sent < head.arrived);
-        let ready = active
-            && flit
-            && self.outputs.get_mut(output as usize).is_some_and(|output| {
-                if output.credits == 0 {
-                    output.stalled = output.stalled.min(now);
-                }
-                output.credits > 0
-            });
-        self.ready.set(input, ready);
     }
 
     /// Checks that nothing waits here and all credits are back; see
@@ -246,10 +260,11 @@ impl Router {
             return Err(format!("{} packets are stored", self.stored));
         }
         let buffer = net.buffer;
+        let credits = |output: &Output| output.credits + u32::from(output.returning.left);
         for (number, output) in (0..).zip(&self.outputs) {
             let (port, channel) = self.place(number);
-            if net.port(self.device, port).is_some() && output.credits != buffer {
-                let credits = output.credits;
+            if net.port(self.device, port).is_some() && credits(output) != buffer {
+                let credits = credits(output);
                 return Err(format!(
                     "port {port}, channel {channel}: {credits} of {buffer} credits"
                 ));

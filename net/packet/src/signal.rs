@@ -26,6 +26,8 @@ pub struct Packet {
     pub hops: u16,
     /// The virtual channel on the link by which it comes.
     pub channel: u8,
+    /// The time between its flits as foretold, in times of a flit on that link.
+    pub stride: u8,
 }
 
 impl Packet {
@@ -53,24 +55,47 @@ impl Packet {
             port: 0,
             hops: 0,
             channel: 0,
+            stride: 1,
         }
     }
 }
 
-/// A flit or a credit.
+/// Flits or credits. Each replaces what was foretold for its port and channel from its time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// The first flit of a packet has arrived.
+    /// The first flit of a packet has arrived. The others are foretold, one in `stride` times of a
+    /// flit on the link.
     Head(Packet),
-    /// A further flit of the packet that comes by a port and channel has arrived.
-    Flit {
+    /// A further flit of the packet that comes by a port and channel has arrived. Those behind it
+    /// are foretold.
+    Flits {
         /// The port by which it comes in.
         port: u16,
         /// The virtual channel on the link.
         channel: u8,
+        /// The time between two flits in picoseconds.
+        period: u32,
     },
-    /// The buffer behind a port and channel has room for a flit more.
-    Credit {
+    /// The flit that was foretold for now has not arrived.
+    NoFlit {
+        /// The port by which it would have come in.
+        port: u16,
+        /// The virtual channel on the link.
+        channel: u8,
+    },
+    /// The buffer behind a port and channel has room for a flit more. Further credits are foretold.
+    Credits {
+        /// The output port.
+        port: u16,
+        /// The virtual channel on the link behind it.
+        channel: u8,
+        /// The number of further credits.
+        left: u16,
+        /// The time between two credits in picoseconds.
+        period: u32,
+    },
+    /// The credit that was foretold for now has not come.
+    NoCredit {
         /// The output port.
         port: u16,
         /// The virtual channel on the link behind it.
@@ -94,16 +119,27 @@ impl Wire for Signal {
     fn encode(&self, bytes: &mut Vec<u8>) {
         let (tag, port, channel) = match *self {
             Self::Head(packet) => (0, packet.port, packet.channel),
-            Self::Flit { port, channel } => (1, port, channel),
-            Self::Credit { port, channel } => (2, port, channel),
+            Self::Flits { port, channel, .. } => (1, port, channel),
+            Self::NoFlit { port, channel } => (2, port, channel),
+            Self::Credits { port, channel, .. } => (3, port, channel),
+            Self::NoCredit { port, channel } => (4, port, channel),
         };
         bytes.extend([tag, channel]);
         bytes.extend(port.to_le_bytes());
-        if let Self::Head(packet) = self {
-            let Packet { source, destination, choice, place, packets, id, .. } = *packet;
-            let words = [source.0, destination.0, choice, place, packets, id[0], id[1]];
-            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-            bytes.extend([packet.flits, packet.hops].iter().flat_map(|half| half.to_le_bytes()));
+        match *self {
+            Self::Head(packet) => {
+                let Packet { source, destination, choice, place, packets, id, .. } = packet;
+                let words = [source.0, destination.0, choice, place, packets, id[0], id[1]];
+                bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+                let halves = [packet.flits, packet.hops, packet.stride.into()];
+                bytes.extend(halves.iter().flat_map(|half| half.to_le_bytes()));
+            }
+            Self::Flits { period, .. } => bytes.extend(period.to_le_bytes()),
+            Self::Credits { left, period, .. } => {
+                bytes.extend(left.to_le_bytes());
+                bytes.extend(period.to_le_bytes());
+            }
+            Self::NoFlit { .. } | Self::NoCredit { .. } => {}
         }
     }
 
@@ -117,13 +153,28 @@ impl Wire for Signal {
                 let (choice, place, packets) = (word(bytes)?, word(bytes)?, word(bytes)?);
                 let id = [word(bytes)?, word(bytes)?];
                 let (flits, hops) = (half(bytes)?, half(bytes)?);
+                let stride = half(bytes)? as u8;
                 let blank = Packet::blank(source, destination);
-                let packet =
-                    Packet { choice, place, packets, id, flits, port, hops, channel, ..blank };
-                Some(Self::Head(packet))
+                Some(Self::Head(Packet {
+                    choice,
+                    place,
+                    packets,
+                    id,
+                    flits,
+                    port,
+                    hops,
+                    channel,
+                    stride,
+                    ..blank
+                }))
             }
-            1 => Some(Self::Flit { port, channel }),
-            2 => Some(Self::Credit { port, channel }),
+            1 => Some(Self::Flits { port, channel, period: word(bytes)? }),
+            2 => Some(Self::NoFlit { port, channel }),
+            3 => {
+                let (left, period) = (half(bytes)?, word(bytes)?);
+                Some(Self::Credits { port, channel, left, period })
+            }
+            4 => Some(Self::NoCredit { port, channel }),
             _ => None,
         }
     }
@@ -138,7 +189,7 @@ mod tests {
         assert!(size_of::<Signal>() <= 40, "{}", size_of::<Signal>());
     }
 
-    /// 4 bytes, and 32 more of a packet.
+    /// 4 bytes, and 34 more of a packet.
     #[test]
     fn wire() {
         let packet = Packet {
@@ -149,13 +200,16 @@ mod tests {
             port: 700,
             hops: 8,
             channel: 9,
+            stride: 10,
             ..Packet::blank(HostId(1), HostId(2)).with_id(MessageId(0x1234_5678_9abc_def0))
         };
         assert_eq!(packet.id(), MessageId(0x1234_5678_9abc_def0));
         let signals = [
-            (Signal::Head(packet), 36),
-            (Signal::Flit { port: 300, channel: 7 }, 4),
-            (Signal::Credit { port: 400, channel: 8 }, 4),
+            (Signal::Head(packet), 38),
+            (Signal::Flits { port: 300, channel: 7, period: 1 << 20 }, 8),
+            (Signal::NoFlit { port: 300, channel: 7 }, 4),
+            (Signal::Credits { port: 400, channel: 8, left: 500, period: 1 << 21 }, 10),
+            (Signal::NoCredit { port: 400, channel: 8 }, 4),
         ];
         for (signal, length) in signals {
             let mut bytes = Vec::new();

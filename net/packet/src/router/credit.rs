@@ -3,39 +3,174 @@
 use network::Record;
 use units::Time;
 
-use super::{NEVER, NONE, Router};
-use crate::{fabric::Fabric, model::Out, signal::Signal};
+use super::{Input, NONE, Router};
+use crate::{
+    fabric::Fabric,
+    model::Out,
+    signal::Signal,
+    stream::{NEVER, Stream},
+};
+
+/// A credit that arrives, and what is foretold with it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Credits {
+    pub at: u64,
+    /// The number of further credits.
+    pub left: u16,
+    /// The time between two credits.
+    pub period: u32,
+}
 
 impl Router {
-    /// A flit of an input channel leaves its buffer: the device before gets the credit.
-    pub(super) fn return_credit<O: Out>(&self, net: &Fabric, now: u64, input: u32, out: &mut O) {
-        let Some((link, channel)) = self.link_before(net, input) else { return };
-        let at = now + net.delays.switch_allocation + net.delays.credit + link.cable;
-        out.send(link.peer, Time::from_ps(at), Signal::Credit { port: link.plug, channel });
+    /// A flit of an input channel leaves its buffer: the device before gets the credit. `left`
+    /// further flits of its packet follow, in the distance of `pace` if nothing delays them.
+    #[inline]
+    pub(super) fn return_credit<O: Out>(
+        &mut self,
+        net: &Fabric,
+        input: u32,
+        credits: Credits,
+        out: &mut O,
+    ) {
+        let Credits { at, left, period: pace } = credits;
+        let (port, channel) = self.place(input);
+        let Some(link) = net.port(self.device, port) else { return };
+        let at = at + net.way_of_credit(link);
+        let returned = &mut self.inputs[input as usize].returned;
+        if returned.emit(at, left, pace) {
+            let (port, period) = (link.plug, returned.period);
+            let signal = Signal::Credits { port, channel, left, period };
+            out.send(link.peer, Time::from_ps(at), signal);
+        }
     }
 
     /// The buffer behind an output channel has room for a flit more.
     pub(super) fn credit<O: Out>(
         &mut self,
         net: &Fabric,
-        now: u64,
-        (port, channel): (u16, u8),
+        place: (u16, u8),
+        credits: Credits,
         out: &mut O,
     ) {
-        let number = self.number(port, channel);
-        let Some(output) = self.outputs.get_mut(number as usize) else { return };
+        let Credits { at: now, left, period } = credits;
+        let Some(number) = self.count_credits(now, place, out) else { return };
+        let output = &mut self.outputs[number as usize];
         output.credits += 1;
-        let (owner, from) = (output.owner, std::mem::replace(&mut output.stalled, NEVER));
-        if O::LISTENS && from != NEVER && from < now {
-            let record = Record::Stalled { port, lane: channel, from: Time::from_ps(from) };
-            out.record(Time::from_ps(now), record);
-        }
-        if from != NEVER && owner != NONE {
-            self.refresh(owner, now);
+        output.returning = Stream::after(now, period, left);
+        let owner = output.owner;
+        if self.end_stall(number, now, out) && owner != NONE {
             self.wake(net, now);
         } else if owner == NONE && !self.asking.is_empty() && net.needed(1) > 0 {
             self.grantable = true;
             self.wake(net, now);
         }
+    }
+
+    /// The next credit for an output channel does not come as foretold.
+    pub(super) fn no_credit<O: Out>(&mut self, now: u64, place: (u16, u8), out: &mut O) {
+        if let Some(number) = self.count_credits(now, place, out) {
+            self.outputs[number as usize].returning.left = 0;
+        }
+    }
+
+    /// Counts the credits of an output channel that have come before `now`, and returns its number.
+    fn count_credits<O: Out>(
+        &mut self,
+        now: u64,
+        (port, channel): (u16, u8),
+        out: &mut O,
+    ) -> Option<u32> {
+        let number = self.number(port, channel);
+        ((number as usize) < self.outputs.len()).then_some(())?;
+        self.take_credits(number, now, out);
+        Some(number)
+    }
+
+    /// Counts the credits of an output channel that come before `until`, as they are foretold.
+    #[inline]
+    pub(super) fn take_credits<O: Out>(&mut self, number: u32, until: u64, out: &mut O) {
+        let output = &mut self.outputs[number as usize];
+        let next = output.returning.next;
+        let count = output.returning.take_before(until);
+        if count > 0 {
+            output.credits += u32::from(count);
+            if output.stalled != NEVER {
+                self.end_stall(number, next, out);
+            }
+        }
+    }
+
+    /// Flits do not wait for credits any more. Returns false if none did.
+    fn end_stall<O: Out>(&mut self, number: u32, now: u64, out: &mut O) -> bool {
+        let (port, lane) = self.place(number);
+        let from = std::mem::replace(&mut self.outputs[number as usize].stalled, NEVER);
+        if O::LISTENS && from != NEVER && from < now {
+            let record = Record::Stalled { port, lane, from: Time::from_ps(from) };
+            out.record(Time::from_ps(now), record);
+        }
+        from != NEVER
+    }
+
+    /// Tells the devices around of flits and credits that were foretold and cannot come in time any
+    /// more. The router acts again in the last cycle in which the next of them can.
+    #[inline]
+    pub(super) fn interrupt_foretold<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
+        let cycle = net.delays.cycle;
+        let mut from = 0;
+        while let Some(input) = self.foretold.first_from(from) {
+            from = input + 1;
+            let due = self.interrupt_flits(net, now, input, out);
+            let due = due.min(self.interrupt_credits(net, now, input, out));
+            if due == NEVER {
+                self.foretold.set(input, false);
+            } else {
+                self.next = self.next.min(due - (due - now) % cycle);
+            }
+        }
+    }
+
+    /// Interrupts the foretold flits of an input channel if the next cannot be granted the switch
+    /// in time in a later cycle. Returns until when it can; [`NEVER`] if none is foretold.
+    #[inline]
+    fn interrupt_flits<O: Out>(&mut self, net: &Fabric, now: u64, input: u32, out: &mut O) -> u64 {
+        let Input { leaving, output, .. } = self.inputs[input as usize];
+        if leaving.left == 0 {
+            return NEVER;
+        }
+        let (port, channel) = self.place(output);
+        let link = &net.ports(self.device)[usize::from(port)];
+        let granted = leaving.next - net.way_of_flit(link);
+        if granted >= now + net.delays.cycle {
+            return granted;
+        }
+        let signal = Signal::NoFlit { port: link.plug, channel };
+        out.send(link.peer, Time::from_ps(leaving.next), signal);
+        self.inputs[input as usize].leaving.left = 0;
+        NEVER
+    }
+
+    /// Does for credits what [`Router::interrupt_flits`] does for flits.
+    #[inline]
+    fn interrupt_credits<O: Out>(
+        &mut self,
+        net: &Fabric,
+        now: u64,
+        input: u32,
+        out: &mut O,
+    ) -> u64 {
+        let returned = self.inputs[input as usize].returned;
+        if returned.left == 0 {
+            return NEVER;
+        }
+        let (port, channel) = self.place(input);
+        let link = &net.ports(self.device)[usize::from(port)];
+        let granted = returned.next - net.way_of_credit(link);
+        if granted >= now + net.delays.cycle {
+            return granted;
+        }
+        let signal = Signal::NoCredit { port: link.plug, channel };
+        out.send(link.peer, Time::from_ps(returned.next), signal);
+        self.inputs[input as usize].returned.left = 0;
+        NEVER
     }
 }

@@ -1,4 +1,4 @@
-//! Route computation, and the buffers before it.
+//! Route computation.
 //!
 //! A packet enters it when it is the first of its input channel. It takes `route`; what it decides
 //! does not depend on load, which counts in virtual-channel allocation.
@@ -8,45 +8,9 @@ use topology::{Candidates, Header};
 use units::Time;
 
 use super::{NONE, Router, Stored};
-use crate::{fabric::Fabric, model::Out, signal::Packet};
+use crate::{fabric::Fabric, model::Out};
 
 impl Router {
-    /// The head of a packet has arrived.
-    pub(super) fn arrive(&mut self, net: &Fabric, now: u64, packet: Packet) {
-        let ports = net.ports(self.device).len();
-        if usize::from(packet.port) >= ports || usize::from(packet.channel) >= self.channels {
-            return;
-        }
-        if self.stored == 0 {
-            self.phase = now;
-        }
-        self.stored += 1;
-        let number = self.number(packet.port, packet.channel);
-        let id =
-            self.store(Stored { packet, since: now, began: 0, arrived: 1, sent: 0, next: NONE });
-        let input = &mut self.inputs[number as usize];
-        if input.head == NONE {
-            (input.head, input.tail) = (id, id);
-            let begin = self.cycle_from(net, now);
-            self.begin_route(net, number, begin);
-        } else {
-            let tail = std::mem::replace(&mut input.tail, id);
-            self.packets[tail as usize].next = id;
-        }
-    }
-
-    /// A further flit of the last packet of an input channel has arrived.
-    pub(super) fn follow(&mut self, net: &Fabric, now: u64, (port, channel): (u16, u8)) {
-        let number = self.number(port, channel);
-        let Some(input) = self.inputs.get(number as usize) else { return };
-        let Some(last) = self.packets.get_mut(input.tail as usize) else { return };
-        last.arrived += 1;
-        if input.active && input.head == input.tail {
-            self.refresh(number, now);
-            self.wake(net, now);
-        }
-    }
-
     /// The first packet of an input channel enters the stage in the cycle at `begin`.
     pub(super) fn begin_route(&mut self, net: &Fabric, input: u32, begin: u64) {
         let known = begin + net.delays.route;
@@ -114,17 +78,5 @@ impl Router {
         *asked = if begins { *asked + flits } else { asked.saturating_sub(flits) };
         let record = Record::Queue { port: first.port, lane: channel, flits: *asked };
         out.record(Time::from_ps(now), record);
-    }
-
-    fn store(&mut self, stored: Stored) -> u32 {
-        if self.free == NONE {
-            self.packets.push(stored);
-            return self.packets.len() as u32 - 1;
-        }
-        let id = self.free;
-        let place = &mut self.packets[id as usize];
-        self.free = place.next;
-        *place = stored;
-        id
     }
 }

@@ -4,34 +4,37 @@
 //! the channel that was granted last asks. Flits of a packet are granted one by one, so that
 //! packets of several channels take turns on a link.
 
-use super::{NEVER, Router};
-use crate::{allocator::Request, arbiter::Draw, fabric::Fabric};
+use super::Router;
+use crate::{allocator::Request, arbiter::Draw, fabric::Fabric, model::Out, stream::NEVER};
 
 impl Router {
     /// Grants the switch, on the state at the beginning of the cycle; the grants are left in
-    /// `switch_requests`. If all flits wait for room in output ports, the answer is when there is
-    /// some, else [`NEVER`].
-    pub(super) fn allocate_switch(&mut self, net: &Fabric, draw: &Draw) -> u64 {
+    /// `switch_requests`. If no flit can be sent, the answer is the time at which one may be, as
+    /// far as it is known.
+    pub(super) fn allocate_switch<O: Out>(
+        &mut self,
+        net: &Fabric,
+        draw: &Draw,
+        out: &mut O,
+    ) -> u64 {
         self.switch_requests.clear();
-        if self.ready.is_empty() {
-            return NEVER;
-        }
         let mut requests = std::mem::take(&mut self.switch_requests);
-        let mut room = NEVER;
-        let mut first = 0;
-        let mut port = u16::MAX;
-        for input in self.ready.iter() {
+        let mut wake = NEVER;
+        // The input port and its first request.
+        let (mut port, mut first) = (u16::MAX, 0);
+        let mut after = 0;
+        while let Some(input) = self.active.first_from(after) {
+            after = input + 1;
+            let ready = self.ready_at(net, draw.now, input, out);
+            if ready > draw.now {
+                wake = wake.min(ready);
+                continue;
+            }
             let (from, channel) = self.place(input);
             if from != port {
                 (port, first) = (from, requests.len());
             }
-            let output = self.inputs[input as usize].output;
-            let (to, _) = self.place(output);
-            let free = self.room_from(net, to);
-            if free > draw.now {
-                room = room.min(free);
-                continue;
-            }
+            let (to, _) = self.place(self.inputs[input as usize].output);
             let since = self.head(input).map_or(0, |head| head.since);
             let (input, output) = (u32::from(from), u32::from(to));
             let request = Request { input, output, since, channel: channel.into() };
@@ -45,12 +48,30 @@ impl Router {
                 }
             }
         }
-        let waits = requests.is_empty();
-        if !waits {
+        if !requests.is_empty() {
             self.switch_allocator.allocate(&mut requests, draw);
         }
         self.switch_requests = requests;
-        if waits { self.cycle_from(net, room) } else { NEVER }
+        wake
+    }
+
+    /// Returns the time from which on a flit of an active input channel can compete for the switch:
+    /// it has come, there is a credit for it, and its output port has room.
+    #[inline]
+    fn ready_at<O: Out>(&mut self, net: &Fabric, now: u64, input: u32, out: &mut O) -> u64 {
+        if !self.has_flit(input, now) {
+            return self.next_flit(input);
+        }
+        let number = self.inputs[input as usize].output;
+        if self.outputs[number as usize].credits == 0 {
+            self.take_credits(number, now + 1, out);
+            let output = &mut self.outputs[number as usize];
+            if output.credits == 0 {
+                output.stalled = output.stalled.min(now);
+                return output.returning.time_of(1);
+            }
+        }
+        self.room_from(net, self.place(number).0)
     }
 
     /// The position of a channel in the round robin of its input port.

@@ -6,11 +6,12 @@
 use network::Record;
 use units::Time;
 
-use super::{NONE, Router};
+use super::{Credits, Input, NONE, Router};
 use crate::{
-    fabric::{Fabric, Port},
+    fabric::Fabric,
     model::Out,
     signal::{Packet, Signal},
+    stream::Stream,
 };
 
 impl Router {
@@ -31,40 +32,56 @@ impl Router {
     fn send<O: Out>(&mut self, net: &Fabric, now: u64, input: u32, out: &mut O) {
         let number = self.inputs[input as usize].output;
         let (port, channel) = self.place(number);
-        let link = net.ports(self.device)[usize::from(port)];
+        let link = &net.ports(self.device)[usize::from(port)];
         let across = now + net.delays.switch_allocation + net.delays.traversal;
         let free = &mut self.links[usize::from(port)];
         let start = across.max(*free);
         let end = start + u64::from(link.flit);
         *free = end;
-        let head = self.inputs[input as usize].head;
+        let arrival = end + link.cable;
+        let Input { head, tail, arriving, .. } = self.inputs[input as usize];
         let stored = &mut self.packets[head as usize];
-        let first = stored.sent == 0;
         stored.sent += 1;
-        if first {
+        let left = stored.packet.flits - stored.sent;
+        // Flits that have come are sent in each cycle, the others as they come.
+        let cycle = net.delays.cycle;
+        let streams = head == tail && stored.arrived < stored.packet.flits;
+        let pace = if streams { arriving.period.max(cycle as u32) } else { cycle as u32 };
+        let leaving = &mut self.inputs[input as usize].leaving;
+        if stored.sent == 1 {
             stored.began = start;
-        }
-        let packet = stored.packet;
-        let last = stored.sent == packet.flits;
-        let signal = if first {
-            let hops = packet.hops.saturating_add(1);
-            Signal::Head(Packet { port: link.plug, channel, hops, ..packet })
+            let stride = if left > 0 { (pace / link.flit).clamp(1, u8::MAX.into()) } else { 1 };
+            *leaving = Stream::after(arrival, stride * link.flit, left);
+            let (hops, stride) = (stored.packet.hops.saturating_add(1), stride as u8);
+            let packet = Packet { port: link.plug, channel, hops, stride, ..stored.packet };
+            out.send(link.peer, Time::from_ps(arrival), Signal::Head(packet));
         } else {
-            Signal::Flit { port: link.plug, channel }
-        };
-        out.send(link.peer, Time::from_ps(end + link.cable), signal);
-        if O::LISTENS && last {
+            // The link is busy with flits of other channels: this one comes later than foretold.
+            let foretold = leaving.time_of(1);
+            if foretold < arrival {
+                let signal = Signal::NoFlit { port: link.plug, channel };
+                out.send(link.peer, Time::from_ps(foretold), signal);
+            }
+            if leaving.emit(arrival, left, link.flit) {
+                let signal = Signal::Flits { port: link.plug, channel, period: leaving.period };
+                out.send(link.peer, Time::from_ps(arrival), signal);
+            }
+        }
+        if O::LISTENS && left == 0 {
             let (start, end) = (Time::from_ps(stored.began), Time::from_ps(end));
-            let flits = packet.flits.into();
+            let flits = stored.packet.flits.into();
             let record = Record::Sent { port, lane: channel, flits, start, end };
             out.record(Time::from_ps(now), record);
         }
         self.outputs[number as usize].credits -= 1;
-        self.return_credit(net, now, input, out);
-        if last {
+        self.return_credit(net, input, Credits { at: now, left, period: pace }, out);
+        if left == 0 {
             self.release(net, now, input);
         } else {
-            self.refresh(input, now);
+            self.foretold.set(input, true);
+            if self.has_flit(input, now) && self.outputs[number as usize].credits == 0 {
+                self.note_stall(input, now);
+            }
         }
     }
 
@@ -83,16 +100,11 @@ impl Router {
         if behind == NONE {
             input.tail = NONE;
         }
-        self.ready.set(number, false);
+        self.active.set(number, false);
+        self.foretold.set(number, false);
         if behind != NONE {
             self.begin_route(net, number, now + net.delays.cycle);
         }
         self.grantable |= !self.asking.is_empty();
-    }
-
-    /// The link by which packets of an input channel come.
-    pub(super) fn link_before<'n>(&self, net: &'n Fabric, input: u32) -> Option<(&'n Port, u8)> {
-        let (port, channel) = self.place(input);
-        Some((net.port(self.device, port)?, channel))
     }
 }

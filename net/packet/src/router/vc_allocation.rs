@@ -7,31 +7,36 @@
 
 use topology::Candidate;
 
-use super::{NONE, Router};
+use super::{NONE, Output, Router};
 use crate::{
     allocator::Request,
     arbiter::Draw,
     fabric::{Fabric, Port},
     model::Out,
+    stream::NEVER,
 };
 
 impl Router {
     /// Asks for channels of the best candidates and grants them, on the state at the beginning of
     /// the cycle. The grants take effect in [`Router::take_channels`].
-    pub(super) fn allocate_channels(&mut self, net: &Fabric, draw: &Draw) {
+    pub(super) fn allocate_channels<O: Out>(&mut self, net: &Fabric, draw: &Draw, out: &mut O) {
         self.channel_requests.clear();
-        if !std::mem::take(&mut self.grantable) {
+        let foretold = self.grantable_at <= draw.now;
+        if !std::mem::take(&mut self.grantable) && !foretold {
             return;
         }
+        self.grantable_at = NEVER;
         let mut requests = std::mem::take(&mut self.channel_requests);
         let mut candidates = self.candidates;
-        for input in self.asking.iter() {
+        let mut from = 0;
+        while let Some(input) = self.asking.first_from(from) {
+            from = input + 1;
             let Some(head) = self.head(input) else { continue };
             let (needed, since) = (net.needed(head.packet.flits), head.since);
             let (first, end) = match self.inputs[input as usize].only {
                 (NONE, _) => {
                     self.candidates(net, input, &mut candidates);
-                    let best = self.best(net, candidates.as_slice(), needed);
+                    let best = self.best(net, draw.now, candidates.as_slice(), needed, out);
                     let Some((port, link, lane)) = best else { continue };
                     let (first, channels) = (self.number(port, 0), net.channels_of(lane, link));
                     (first + channels.start, first + channels.end)
@@ -39,8 +44,7 @@ impl Router {
                 only => only,
             };
             for number in first..end {
-                let output = &self.outputs[number as usize];
-                if output.owner == NONE && output.credits >= needed {
+                if self.is_free(number, draw.now, needed, out) {
                     requests.push(Request { input, output: number, since, channel: 0 });
                 }
             }
@@ -53,12 +57,30 @@ impl Router {
         self.channel_requests = requests;
     }
 
+    /// Returns true if a packet that needs so many credits may take an output channel.
+    #[inline]
+    fn is_free<O: Out>(&mut self, number: u32, now: u64, needed: u32, out: &mut O) -> bool {
+        if self.outputs[number as usize].owner != NONE {
+            return false;
+        }
+        if self.outputs[number as usize].credits < needed {
+            self.take_credits(number, now + 1, out);
+        }
+        let Output { credits, returning, .. } = self.outputs[number as usize];
+        if credits < needed {
+            self.grantable_at = self.grantable_at.min(returning.time_of(needed - credits));
+        }
+        credits >= needed
+    }
+
     /// The port and lane of several candidates that a packet asks for.
-    fn best<'n>(
-        &self,
+    fn best<'n, O: Out>(
+        &mut self,
         net: &'n Fabric,
+        now: u64,
         candidates: &[Candidate],
         needed: u32,
+        out: &mut O,
     ) -> Option<(u16, &'n Port, u8)> {
         let ports = candidates.iter().flat_map(|candidate| {
             let ports = candidate.port..candidate.port.saturating_add(candidate.ports);
@@ -67,12 +89,15 @@ impl Router {
         let rated = ports.filter_map(|(priority, port, lane)| {
             let link = net.port(self.device, port)?;
             let first = self.number(port, 0);
-            let free =
-                net.channels_of(lane, link).map(|channel| self.outputs[(first + channel) as usize]);
-            let free = free.filter(|output| output.owner == NONE && output.credits >= needed);
-            let (count, credits) =
-                free.fold((0, 0), |(count, sum), output| (count + 1, sum + output.credits));
-            (count > 0).then_some(((priority, credits), (port, link, lane)))
+            let (mut free, mut credits) = (false, 0);
+            for number in net.channels_of(lane, link).map(|channel| first + channel) {
+                self.take_credits(number, now + 1, out);
+                if self.is_free(number, now, needed, out) {
+                    free = true;
+                    credits += self.outputs[number as usize].credits;
+                }
+            }
+            free.then_some(((priority, credits), (port, link, lane)))
         });
         // Of equal ones the first.
         let better = |best: ((u8, u32), _), next: ((u8, u32), _)| {
@@ -105,7 +130,7 @@ impl Router {
         {
             self.allocated.pop_front();
             self.inputs[input as usize].active = true;
-            self.refresh(input, now);
+            self.active.set(input, true);
         }
     }
 }
