@@ -14,6 +14,9 @@ pub struct Curve {
     pub name: String,
     /// Its points, in the order in which they are joined. Those that are not finite are left out.
     pub points: Vec<(f64, f64)>,
+    /// The band around it: places with the lower and the upper end of an interval. Those that are
+    /// not finite are left out.
+    pub band: Vec<(f64, [f64; 2])>,
 }
 
 /// A chart of curves over one axis; both axes begin at 0.
@@ -30,15 +33,83 @@ pub struct CurveChart {
 }
 
 const SIZE: (f64, f64) = (640.0, 360.0);
+const STYLE: &str = " font-size=\"11\"";
 /// Width of a digit.
 const CHARACTER: f64 = 6.2;
 /// Left, top, right, bottom.
 const MARGIN: [f64; 4] = [60.0, 30.0, 15.0, 45.0];
 
+/// Draws charts as SVG, one below the other.
+pub fn stacked(charts: &[CurveChart]) -> String {
+    let place = |(chart, index): (&CurveChart, u32)| {
+        let down = f64::from(index) * SIZE.1;
+        format!("<g transform=\"translate(0 {down:.0})\">\n{}</g>\n", chart.content())
+    };
+    let content: String = charts.iter().zip(0..).map(place).collect();
+    document((SIZE.0, SIZE.1 * charts.len() as f64), STYLE, "", &content)
+}
+
+impl Curve {
+    /// The ends of the band that are finite, from the first place to the last.
+    fn band(&self) -> impl Iterator<Item = (f64, [f64; 2])> + Clone + '_ {
+        let finite = |(at, [low, high]): &(f64, [f64; 2])| {
+            at.is_finite() && low.is_finite() && high.is_finite()
+        };
+        self.band.iter().copied().filter(finite)
+    }
+
+    /// Draws the band, the curve and, at a place, its name; `at` places a point.
+    fn draw(
+        &self,
+        colour: &str,
+        (left, row): (f64, f64),
+        at: impl Fn((f64, f64)) -> (f64, f64),
+    ) -> String {
+        let path = |points: &mut dyn Iterator<Item = (f64, f64)>| {
+            let place = |point| {
+                let (x, y) = at(point);
+                format!("{x:.1},{y:.1}")
+            };
+            points.map(place).collect::<Vec<_>>().join(" ")
+        };
+        let above = self.band().map(|(at, ends)| (at, ends[1]));
+        let below: Vec<_> = self.band().map(|(at, ends)| (at, ends[0].max(0.0))).collect();
+        let band = path(&mut above.chain(below.into_iter().rev()));
+        // Writing to a string cannot fail.
+        let mut svg = String::new();
+        if !band.is_empty() {
+            let _ = writeln!(
+                svg,
+                "<polygon fill=\"{colour}\" fill-opacity=\"0.2\" points=\"{band}\"/>"
+            );
+        }
+        let finite = |point: &(f64, f64)| point.0.is_finite() && point.1.is_finite();
+        let _ = writeln!(
+            svg,
+            "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" points=\"{}\"/>\n\
+             <text x=\"{left:.0}\" y=\"{row:.0}\" fill=\"{colour}\">{}</text>",
+            path(&mut self.points.iter().copied().filter(finite)),
+            escaped(&self.name)
+        );
+        svg
+    }
+}
+
 impl CurveChart {
     /// Draws the chart as SVG.
     pub fn draw(&self) -> String {
-        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        document(SIZE, STYLE, "", &self.content())
+    }
+
+    /// The elements of the chart, from the upper left corner on.
+    fn content(&self) -> String {
+        let points = || {
+            let upper = |(at, ends): (f64, [f64; 2])| (at, ends[1]);
+            let curve = move |curve: &'_ Curve| {
+                curve.points.iter().copied().chain(curve.band().map(upper)).collect::<Vec<_>>()
+            };
+            self.curves.iter().flat_map(curve)
+        };
         let across = Axis::over(points().map(|point| point.0));
         let up = Axis::over(points().map(|point| point.1));
         let [left, top, right, bottom] = MARGIN;
@@ -79,22 +150,11 @@ impl CurveChart {
             top + height / 2.0,
             escaped(&self.y)
         );
-        for (index, (Curve { name, points }, colour)) in
-            self.curves.iter().zip(palette()).enumerate()
-        {
-            let finite = points.iter().filter(|point| point.0.is_finite() && point.1.is_finite());
-            let path: Vec<_> = finite.map(|&(a, b)| format!("{:.1},{:.1}", x(a), y(b))).collect();
+        for (index, (curve, colour)) in self.curves.iter().zip(palette()).enumerate() {
             let row = top + 14.0 * (index as f64 + 1.0);
-            let _ = writeln!(
-                svg,
-                "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" points=\"{}\"/>\n\
-                 <text x=\"{:.0}\" y=\"{row:.0}\" fill=\"{colour}\">{}</text>",
-                path.join(" "),
-                left + 10.0,
-                escaped(name)
-            );
+            svg += &curve.draw(colour, (left + 10.0, row), |(a, b)| (x(a), y(b)));
         }
-        document(SIZE, " font-size=\"11\"", "", &svg)
+        svg
     }
 }
 
@@ -116,7 +176,7 @@ mod tests {
     #[test]
     fn points_are_where_their_values_are() {
         let points = vec![(0.0, 0.0), (5.0, 10.0), (f64::NAN, 1.0), (10.0, 5.0)];
-        let curves = vec![Curve { name: "a < b".into(), points }];
+        let curves = vec![Curve { name: "a < b".into(), points, band: Vec::new() }];
         let text = |text: &str| text.to_owned();
         let svg = CurveChart { title: text("t"), x: text("x"), y: text("y"), curves }.draw();
         assert!(svg.contains("points=\"60.0,315.0 342.5,30.0 625.0,172.5\""), "{svg}");
@@ -128,10 +188,23 @@ mod tests {
     #[test]
     fn long_numbers_do_not_overlap() {
         let points = vec![(0.0, 0.0), (14e5, 14e5)];
-        let curves = vec![Curve { name: "a".into(), points }];
+        let curves = vec![Curve { name: "a".into(), points, band: Vec::new() }];
         let chart = CurveChart { title: String::new(), x: "x".into(), y: "y".into(), curves };
         let svg = chart.draw();
         assert!(svg.contains("points=\"73.4,315.0 625.0,30.0\""), "{svg}");
         assert_eq!(svg.matches("text-anchor=\"middle\" x=").count(), 8);
+    }
+
+    /// The plot is 565 wide and 285 high, over 10 by 10. The band goes along its upper end and back
+    /// along its lower one, which ends at 0; an infinite interval is left out. The second chart is
+    /// 360 lower.
+    #[test]
+    fn bands_are_around_their_curves() {
+        let band = vec![(0.0, [2.0, 4.0]), (5.0, [f64::NAN, f64::INFINITY]), (10.0, [-1.0, 10.0])];
+        let curves = vec![Curve { name: "a".into(), points: vec![(10.0, 5.0)], band }];
+        let chart = CurveChart { title: String::new(), x: "x".into(), y: "y".into(), curves };
+        let svg = stacked(&[chart.clone(), chart]);
+        assert!(svg.contains("points=\"60.0,201.0 625.0,30.0 625.0,315.0 60.0,258.0\""), "{svg}");
+        assert!(svg.contains("translate(0 360)") && svg.contains("viewBox=\"0 0 640 720\""));
     }
 }

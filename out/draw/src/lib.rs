@@ -1,7 +1,7 @@
 //! Every drawing that Heddle makes, as SVG: no other crate writes SVG.
 //!
-//! - [`CurveChart`] draws curves over a numeric axis, [`CategoryChart`] lines or bars over named
-//!   places.
+//! - [`CurveChart`] draws curves over a numeric axis, with bands around them, and [`stacked`]
+//!   several such charts; [`CategoryChart`] lines or bars over named places.
 //! - [`Diagram`] draws named nodes and the lines between them; [`topology`] lays a topology out as
 //!   one, and [`heat_map`] colours its links.
 //!
@@ -18,5 +18,5 @@ mod topology;
 
 pub use self::topology::{heat_map, topology};
 pub use category::{CategoryChart, Line};
-pub use curve::{Curve, CurveChart};
+pub use curve::{Curve, CurveChart, stacked};
 pub use diagram::{Connection, Diagram, Legend, Node, Stroke, Symbol};

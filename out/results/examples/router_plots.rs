@@ -39,8 +39,11 @@ fn main() -> std::io::Result<()> {
     let mut curves = Vec::new();
     for (name, setting, loads) in SHOWN {
         let points = loads.iter().filter_map(|&load| Some((load, latency(setting, load)?)));
-        curves.push(Curve { name: name.to_owned(), points: points.collect() });
-        curves.push(Curve { name: "BookSim 2".to_owned(), points: measured(setting) });
+        let mut curve = |name: &str, points: Vec<(f64, f64)>| {
+            curves.push(Curve { name: name.to_owned(), points, band: Vec::new() });
+        };
+        curve(name, points.collect());
+        curve("BookSim 2", measured(setting));
     }
     let chart = CurveChart {
         title: "Uniform traffic, 8x8: latency here and in BookSim 2".to_owned(),

@@ -107,7 +107,8 @@ fn draw<const N: usize>(
     (x, y): (&str, &str),
     curves: [(&str, Vec<(f64, f64)>); N],
 ) -> io::Result<()> {
-    let curves = curves.map(|(name, points)| Curve { name: name.to_owned(), points });
+    let curves =
+        curves.map(|(name, points)| Curve { name: name.to_owned(), points, band: Vec::new() });
     let (title, x, y) = (title.to_owned(), x.to_owned(), y.to_owned());
     fs::write(folder.join(file), CurveChart { title, x, y, curves: curves.into() }.draw())
 }

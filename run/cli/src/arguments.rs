@@ -90,6 +90,10 @@ pub struct Run {
         conflicts_with_all = ["format", "per_rank", "output.gantt"]
     )]
     pub quiet: bool,
+    /// Draw latency and accepted over offered load of traffic as SVG, with the bands of their
+    /// intervals
+    #[arg(long, value_name = "FILE.svg", value_parser = crate::files::svg, help_heading = "Output")]
+    pub plot: Option<String>,
     /// Print every setting and where it comes from, as an experiment file, and do not simulate
     #[arg(long)]
     pub print_config: bool,

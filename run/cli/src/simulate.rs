@@ -35,6 +35,11 @@ pub fn run(arguments: &Run, make: Option<MakeRunner>) -> Result<u8, Ending> {
     if configuration.is_traffic() {
         return traffic::run(arguments, configuration).map(|()| Exit::Success as u8);
     }
+    if arguments.plot.is_some() {
+        let message = "--plot draws the curves of traffic, such as traffic:uniform; a program has \
+                       --gantt";
+        return Err(Ending::new(Exit::Usage, message));
+    }
     if make.is_none() {
         program::trusted(arguments, &configuration)?;
     }

@@ -1,13 +1,19 @@
 //! `heddle run traffic:NAME`.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    path::Path,
+};
 
+use draw::{Curve, CurveChart, stacked};
 use experiment::{Configuration, Measured, TrafficPlan};
+use traffic::{Estimate, Point};
 use units::Time;
 
 use crate::{
     arguments::{Format, Run},
     exit::{Ending, Exit, complain, written},
+    files::to_file,
     stop,
 };
 
@@ -22,6 +28,10 @@ pub fn run(arguments: &Run, configuration: Configuration) -> Result<(), Ending> 
         let shown = show(arguments.format, &measured, &mut text)
             .and_then(|()| io::stdout().write_all(&text));
         written(shown, "standard output")?;
+    }
+    if let Some(file) = &arguments.plot {
+        let drawing = stacked(&plot(&arguments.source, &measured.points));
+        to_file(Path::new(file), |out| out.write_all(drawing.as_bytes()))?;
     }
     if measured.points.iter().any(|point| point.deadlock.is_some()) {
         return Err(Ending::silent(Exit::Deadlock));
@@ -58,4 +68,35 @@ fn show(format: Format, measured: &Measured, out: &mut impl Write) -> io::Result
     }
     let throughput = saturation.throughput;
     writeln!(out, "\nsaturated between {low:.3} and {high:.3}, accepting {throughput:.4} there")
+}
+
+/// Two charts over the offered load: the mean latency, where the load is sustained, and the load
+/// that is accepted.
+fn plot(title: &str, points: &[Point]) -> [CurveChart; 2] {
+    let chart = |name: &str, unit: &str, estimate: &dyn Fn(&Point) -> Option<Estimate>| {
+        let estimates: Vec<_> =
+            points.iter().filter_map(|point| Some((point.offered, estimate(point)?))).collect();
+        let band = |&(load, Estimate { mean, half_width }): &(f64, Estimate)| {
+            (load, [mean - half_width, mean + half_width])
+        };
+        let curve = Curve {
+            name: name.to_owned(),
+            points: estimates.iter().map(|(load, estimate)| (*load, estimate.mean)).collect(),
+            band: estimates.iter().map(band).collect(),
+        };
+        CurveChart {
+            title: title.to_owned(),
+            x: "offered load, part of the bandwidth of a host's link".to_owned(),
+            y: unit.to_owned(),
+            curves: vec![curve],
+        }
+    };
+    let microseconds = |point: &Point| {
+        let Estimate { mean, half_width } = point.latency.filter(|_| point.sustained())?;
+        Some(Estimate { mean: mean * 1e-6, half_width: half_width * 1e-6 })
+    };
+    [
+        chart("latency", "mean latency, us", &microseconds),
+        chart("accepted", "accepted load", &|point| Some(point.accepted)),
+    ]
 }

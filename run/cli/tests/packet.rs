@@ -118,3 +118,24 @@ fn tables_of_programs() {
         assert!(hops.starts_with("links,messages\n2,") && hops.lines().count() == 2, "{hops}");
     }
 }
+
+/// Two charts, each with a curve and its band; a program has none.
+#[test]
+fn traffic_is_plotted() {
+    let folder = Folder::new("packet-plot");
+    let run = "run traffic:uniform --network packet --topology torus:dims=4x4 --load 0.1:0.3:0.1";
+    let ended = folder.heddle(&format!("{run} -q --plot curve.svg"));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let svg = String::from_utf8(folder.read("curve.svg")).expect("text");
+    assert_eq!(
+        (svg.matches("<polyline").count(), svg.matches("<polygon").count()),
+        (2, 2),
+        "{svg}"
+    );
+    for text in ["traffic:uniform", "mean latency, us", "accepted load", "offered load"] {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+    let ended = folder.heddle("run pattern:dissemination --ranks 4 --plot curve.svg");
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("--plot draws the curves of traffic"), "{}", ended.stderr);
+}
