@@ -3,7 +3,8 @@
 //!
 //! Sources: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, chapter
 //! 19, for separable allocators; `McKeown`, "The iSLIP scheduling algorithm for input-queued
-//! switches", 1999.
+//! switches", 1999; Tamir and Chi, "Symmetric crossbar arbiters for VLSI communication switches",
+//! 1993, for the wavefront.
 
 use crate::arbiter::{Arbiters, Arbitration, Contender, Draw};
 
@@ -17,6 +18,10 @@ pub enum Allocation {
     /// Like [`Allocation::OutputFirst`], but arbiters move on only with the grants of the first
     /// round.
     Islip,
+    /// Requests are granted diagonal by diagonal of the matrix of inputs and outputs, from one on
+    /// that moves on with each allocation: no other request can be granted besides then. It has no
+    /// arbiters and needs one round.
+    Wavefront,
 }
 
 /// A request of an input for an output.
@@ -37,13 +42,16 @@ enum Side {
     Output,
 }
 
-/// The request that the arbiter of an input or output prefers so far.
+/// The state of an input or output during an allocation. Its stamps name the choosing or
+/// allocation, among all that the allocator has had, to which they belong.
 #[derive(Clone, Copy, Debug, Default)]
 struct Choice {
-    /// The choosing of which it is the result, among all that the allocator has had.
+    /// The stamp of the choosing of which `request` is the result.
     stamp: u32,
-    /// The index of the request.
+    /// The index of the request that the arbiter prefers so far.
     request: u32,
+    /// The stamp of the allocation in which it has a grant.
+    granted: u32,
 }
 
 /// An allocator.
@@ -53,18 +61,17 @@ pub(crate) struct Allocator {
     rounds: u32,
     inputs: Arbiters,
     outputs: Arbiters,
-    /// By input and by output, the choice of its arbiter.
+    /// By input and by output.
     input_choices: Box<[Choice]>,
     output_choices: Box<[Choice]>,
-    /// The number of choosings that there have been.
+    /// The stamp that was given last.
     stamp: u32,
     /// The ranks of the requests in the last choosing, by index.
     ranks: Vec<(u64, u32)>,
-    /// The requests that are open, and those that the first side has chosen, by index.
-    open: Vec<u32>,
-    chosen: Vec<u32>,
     /// The requests that are granted, by index.
-    granted: Vec<u32>,
+    granted: Vec<bool>,
+    /// The diagonal at which the wavefront begins.
+    diagonal: u32,
 }
 
 impl Request {
@@ -77,6 +84,10 @@ impl Request {
 }
 
 impl Allocator {
+    /// The memory of an input and an output, the services of matrix arbiters excepted.
+    #[cfg(test)]
+    pub const BYTES: usize = 2 * (size_of::<Choice>() + size_of::<u32>());
+
     pub fn new(
         rule: Allocation,
         arbitration: Arbitration,
@@ -94,9 +105,8 @@ impl Allocator {
             output_choices: vec![none; outputs].into(),
             stamp: 0,
             ranks: Vec::new(),
-            open: Vec::new(),
-            chosen: Vec::new(),
             granted: Vec::new(),
+            diagonal: 0,
         }
     }
 
@@ -108,51 +118,94 @@ impl Allocator {
             self.serve(&request);
             return;
         }
-        self.match_all(requests, draw);
+        let allocation = self.next_stamp();
+        self.granted.clear();
+        self.granted.resize(requests.len(), false);
+        match self.rule {
+            Allocation::InputFirst => {
+                self.separable(requests, (Side::Input, Side::Output), allocation, draw);
+            }
+            Allocation::OutputFirst | Allocation::Islip => {
+                self.separable(requests, (Side::Output, Side::Input), allocation, draw);
+            }
+            Allocation::Wavefront => self.wavefront(requests, allocation),
+        }
+        let mut granted = self.granted.iter();
+        requests.retain(|_| granted.next() == Some(&true));
     }
 
-    fn match_all(&mut self, requests: &mut Vec<Request>, draw: &Draw) {
-        let (first, second) = match self.rule {
-            Allocation::InputFirst => (Side::Input, Side::Output),
-            Allocation::OutputFirst | Allocation::Islip => (Side::Output, Side::Input),
-        };
-        let mut open = std::mem::take(&mut self.open);
-        let mut chosen = std::mem::take(&mut self.chosen);
-        open.clear();
-        open.extend(0..requests.len() as u32);
-        self.granted.clear();
+    /// Lets the arbiters of one side choose, and those of the other among their choices, in each
+    /// round.
+    fn separable(
+        &mut self,
+        requests: &[Request],
+        (first, second): (Side, Side),
+        allocation: u32,
+        draw: &Draw,
+    ) {
         for round in 0..self.rounds {
-            chosen.clear();
-            self.choose(requests, first, &open, &mut chosen, draw);
-            let before = self.granted.len();
-            let mut granted = std::mem::take(&mut self.granted);
-            self.choose(requests, second, &chosen, &mut granted, draw);
-            self.granted = granted;
-            if self.granted.len() == before {
-                break;
-            }
-            if round == 0 || self.rule != Allocation::Islip {
-                for index in before..self.granted.len() {
-                    self.serve(&requests[self.granted[index] as usize]);
+            let chosen = self.choose(requests, first, draw, |allocator, _, request| {
+                round == 0 || !allocator.is_granted(request, allocation)
+            });
+            let matched = self.choose(requests, second, draw, |allocator, index, request| {
+                allocator.is_chosen(first, chosen, index, request)
+            });
+            let mut any = false;
+            for (request, index) in requests.iter().zip(0..) {
+                if self.is_chosen(second, matched, index, request) {
+                    any = true;
+                    self.grant(index as usize, request, allocation);
+                    if round == 0 || self.rule != Allocation::Islip {
+                        self.serve(request);
+                    }
                 }
             }
-            if round + 1 < self.rounds {
-                let taken = |request: &Request| {
-                    let mut granted = self.granted.iter().map(|&index| &requests[index as usize]);
-                    let shares = |grant: &Request| {
-                        grant.input == request.input || grant.output == request.output
-                    };
-                    granted.any(shares)
-                };
-                open.retain(|&index| !taken(&requests[index as usize]));
+            if !any {
+                break;
             }
         }
-        (self.open, self.chosen) = (open, chosen);
-        self.granted.sort_unstable();
-        for (place, &index) in self.granted.iter().enumerate() {
-            requests[place] = requests[index as usize];
+    }
+
+    /// Grants requests diagonal by diagonal.
+    fn wavefront(&mut self, requests: &[Request], allocation: u32) {
+        let size = self.input_choices.len().max(self.output_choices.len()) as u32;
+        let first = self.diagonal;
+        self.diagonal = (first + 1) % size.max(1);
+        self.ranks.clear();
+        let diagonal = |request: &Request| (request.input + request.output + size - first) % size;
+        let all = requests.iter().zip(0..);
+        self.ranks.extend(all.map(|(request, index)| (diagonal(request).into(), index)));
+        self.ranks.sort_unstable();
+        for place in 0..self.ranks.len() {
+            let index = self.ranks[place].1 as usize;
+            if !self.is_granted(&requests[index], allocation) {
+                self.grant(index, &requests[index], allocation);
+            }
         }
-        requests.truncate(self.granted.len());
+    }
+
+    /// Returns true if the input or the output of a request has a grant in an allocation.
+    #[inline]
+    fn is_granted(&self, request: &Request, allocation: u32) -> bool {
+        self.input_choices[request.input as usize].granted == allocation
+            || self.output_choices[request.output as usize].granted == allocation
+    }
+
+    #[inline]
+    fn grant(&mut self, index: usize, request: &Request, allocation: u32) {
+        self.granted[index] = true;
+        self.input_choices[request.input as usize].granted = allocation;
+        self.output_choices[request.output as usize].granted = allocation;
+    }
+
+    /// Returns true if a request is the choice of its arbiter on a side in the choosing of a stamp.
+    #[inline]
+    fn is_chosen(&self, side: Side, stamp: u32, index: u32, request: &Request) -> bool {
+        let choice = match side {
+            Side::Input => self.input_choices[request.input as usize],
+            Side::Output => self.output_choices[request.output as usize],
+        };
+        choice.stamp == stamp && choice.request == index
     }
 
     /// Returns a number that no choice carries.
@@ -173,41 +226,38 @@ impl Allocator {
         self.outputs.serve(request.output as usize, request.input);
     }
 
-    /// Lets every arbiter of a side choose among the requests in `from`, and adds their choices to
-    /// `to`.
+    /// Lets every arbiter of a side choose among those requests of which `among` is true. Returns
+    /// the stamp that their choices carry.
     #[inline]
     fn choose(
         &mut self,
         requests: &[Request],
         side: Side,
-        from: &[u32],
-        to: &mut Vec<u32>,
         draw: &Draw,
-    ) {
+        among: impl Fn(&Self, u32, &Request) -> bool,
+    ) -> u32 {
         let stamp = self.next_stamp();
-        self.ranks.resize(requests.len(), (0, 0));
-        let ranks = &mut self.ranks;
-        let (arbiters, choices) = match side {
-            Side::Input => (&self.inputs, &mut self.input_choices),
-            Side::Output => (&self.outputs, &mut self.output_choices),
-        };
         let other = if side == Side::Input { Side::Output } else { Side::Input };
-        for &index in from {
-            let request = &requests[index as usize];
-            let arbiter = request.side(side);
+        self.ranks.resize(requests.len(), (0, 0));
+        for (request, index) in requests.iter().zip(0..) {
+            if !among(self, index, request) {
+                continue;
+            }
+            let arbiter = request.side(side) as usize;
             let contender = Contender { number: request.side(other), since: request.since };
-            let rank = arbiters.rank(arbiter as usize, contender, draw);
-            ranks[index as usize] = rank;
-            let choice = &mut choices[arbiter as usize];
-            if choice.stamp != stamp || rank < ranks[choice.request as usize] {
-                *choice = Choice { stamp, request: index };
+            let arbiters = if side == Side::Input { &self.inputs } else { &self.outputs };
+            let rank = arbiters.rank(arbiter, contender, draw);
+            let choices = match side {
+                Side::Input => &mut self.input_choices,
+                Side::Output => &mut self.output_choices,
+            };
+            let choice = &mut choices[arbiter];
+            self.ranks[index as usize] = rank;
+            if choice.stamp != stamp || rank < self.ranks[choice.request as usize] {
+                (choice.stamp, choice.request) = (stamp, index);
             }
         }
-        let is_chosen = |&index: &u32| {
-            let arbiter = requests[index as usize].side(side);
-            choices[arbiter as usize].request == index
-        };
-        to.extend(from.iter().copied().filter(is_chosen));
+        stamp
     }
 }
 
@@ -273,12 +323,35 @@ mod tests {
         assert_eq!(grants(Allocation::OutputFirst, 2, &all, 2), expected);
     }
 
+    /// All nine requests of three inputs and outputs: the wavefront grants the diagonal in which
+    /// input and output sum to 0, 1 and 2 modulo 3 in turn. Without the requests of that diagonal
+    /// the next one is served.
+    #[test]
+    fn wavefront_moves_on_by_a_diagonal() {
+        let all: Vec<_> =
+            (0..3).flat_map(|input| (0..3).map(move |output| (input, output))).collect();
+        let expected = [
+            vec![(0, 0), (1, 2), (2, 1)],
+            vec![(0, 1), (1, 0), (2, 2)],
+            vec![(0, 2), (1, 1), (2, 0)],
+        ];
+        assert_eq!(grants(Allocation::Wavefront, 1, &all, 3), expected);
+        let some = [(0, 1), (1, 0), (1, 1), (2, 0)];
+        assert_eq!(grants(Allocation::Wavefront, 1, &some, 1), [vec![(0, 1), (1, 0)]]);
+    }
+
     /// Every input wants every output: a maximal matching serves all three.
     #[test]
     fn rounds_make_the_matching_maximal() {
         let all: Vec<_> =
             (0..3).flat_map(|input| (0..3).map(move |output| (input, output))).collect();
-        for rule in [Allocation::InputFirst, Allocation::OutputFirst, Allocation::Islip] {
+        let rules = [
+            Allocation::InputFirst,
+            Allocation::OutputFirst,
+            Allocation::Islip,
+            Allocation::Wavefront,
+        ];
+        for rule in rules {
             for cycle in grants(rule, 3, &all, 5) {
                 assert_eq!(cycle.len(), 3, "{rule:?}");
             }

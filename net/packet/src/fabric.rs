@@ -15,7 +15,8 @@ pub(crate) struct Port {
     pub peer: DeviceId,
     /// The port there.
     pub plug: u16,
-    /// Time of one flit on the link, in picoseconds.
+    /// Time of one flit on the link, in picoseconds; on a link of a host that of the slowest part
+    /// of the host, if that is longer.
     pub flit: u32,
     /// Time of flight in picoseconds.
     pub cable: u64,
@@ -37,12 +38,16 @@ pub(crate) struct Delays {
     pub switch_allocation: u64,
     pub traversal: u64,
     pub credit: u64,
+    /// From when a message enters its host's interface to when its first flit may be on the link.
     pub injection: u64,
+    /// From when the last flit of a message has come to when it is delivered.
+    pub delivery: u64,
 }
 
 /// Purposes of random numbers.
 const CHOICES: u32 = 0x504b_0001;
 const ARBITERS: u32 = 0x504b_0002;
+const PRIORITIES: u32 = 0x504b_0003;
 
 /// A network: all that its devices share.
 #[derive(Clone, Debug)]
@@ -63,6 +68,7 @@ pub struct Fabric {
     lookahead: Time,
     choices: Random,
     pub(crate) arbiters: Random,
+    priorities: Random,
 }
 
 /// The time of flight in a cable of so many millimetres: 5 ns/m.
@@ -70,9 +76,39 @@ fn flight(millimetres: u32) -> Time {
     Time::from_ps(u64::from(millimetres) * 5)
 }
 
+/// The first port of each device, and the ports of all. Links whose times are out of range are
+/// reported.
+fn ports(graph: &Graph, parameters: &Parameters) -> Result<(Vec<u32>, Vec<Port>), Vec<Invalid>> {
+    let node = parameters.node().into_iter().max().unwrap_or_default();
+    let (mut first, mut ports, mut wrong) = (vec![0], Vec::new(), Vec::new());
+    for device in 0..graph.devices() {
+        for end in graph.ends(device) {
+            let link = end.map(|end| (end, graph.link(end.link)));
+            ports.push(link.map_or(Port::NONE, |(end, link)| {
+                let flit = flit_time(link.rate.unwrap_or(parameters.link), parameters.flit);
+                let of_host = device.min(end.device) < graph.hosts();
+                let flit = if of_host { flit.max(node) } else { flit };
+                let length = || link.length.map(flight);
+                let delay = link.delay.or_else(length).unwrap_or(parameters.cable);
+                if !is_pace(flit) && wrong.len() < 20 {
+                    wrong.push(Invalid::Pace { link: "a link of the topology", time: flit });
+                }
+                if !is_delay(delay) && wrong.len() < 20 {
+                    wrong.push(Invalid::Delay { key: "a link's delay", time: delay });
+                }
+                let (flit, cable) = (flit.ps() as u32, delay.ps());
+                Port { peer: DeviceId(end.device), plug: end.port, flit, cable }
+            }));
+        }
+        first.push(ports.len() as u32);
+    }
+    if wrong.is_empty() { Ok((first, ports)) } else { Err(wrong) }
+}
+
 impl Delays {
     fn new(parameters: &Parameters) -> Self {
         let cycle = parameters.cycle();
+        let node = parameters.node().iter().map(|time| time.ps()).sum::<u64>();
         Self {
             cycle,
             route: parameters.route.ps(cycle),
@@ -80,7 +116,8 @@ impl Delays {
             switch_allocation: parameters.switch_allocation.ps(cycle),
             traversal: parameters.traversal.ps(cycle),
             credit: parameters.credit.ps(cycle),
-            injection: parameters.injection.ps(cycle),
+            injection: parameters.injection.ps(cycle) + node,
+            delivery: node,
         }
     }
 }
@@ -94,34 +131,11 @@ impl Fabric {
         parameters: Parameters,
     ) -> Result<Self, Vec<Invalid>> {
         let routes = routes.into();
-        let mut wrong = parameters.check(routes.lanes());
+        let wrong = parameters.check(routes.lanes());
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        let mut first = vec![0];
-        let mut ports = Vec::new();
-        for device in 0..graph.devices() {
-            for end in graph.ends(device) {
-                let link = end.map(|end| (end, graph.link(end.link)));
-                ports.push(link.map_or(Port::NONE, |(end, link)| {
-                    let flit = flit_time(link.rate.unwrap_or(parameters.link), parameters.flit);
-                    let length = || link.length.map(flight);
-                    let delay = link.delay.or_else(length).unwrap_or(parameters.cable);
-                    if !is_pace(flit) && wrong.len() < 20 {
-                        wrong.push(Invalid::Pace { link: "a link of the topology", time: flit });
-                    }
-                    if !is_delay(delay) && wrong.len() < 20 {
-                        wrong.push(Invalid::Delay { key: "a link's delay", time: delay });
-                    }
-                    let (flit, cable) = (flit.ps() as u32, delay.ps());
-                    Port { peer: DeviceId(end.device), plug: end.port, flit, cable }
-                }));
-            }
-            first.push(ports.len() as u32);
-        }
-        if !wrong.is_empty() {
-            return Err(wrong);
-        }
+        let (first, ports) = ports(graph, &parameters)?;
         let lanes = u32::from(routes.lanes());
         let channels = parameters.channels.unwrap_or(lanes).max(1);
         let lane_of = |channel: u32| ((channel + 1) * lanes - 1) / channels;
@@ -137,10 +151,16 @@ impl Fabric {
             lookahead: Time::ZERO,
             choices: Random::new(parameters.seed, CHOICES),
             arbiters: Random::new(parameters.seed, ARBITERS),
+            priorities: Random::new(parameters.seed, PRIORITIES),
             routes,
             parameters,
         };
         fabric.buffer = fabric.parameters.buffer.unwrap_or_else(|| fabric.round_trip());
+        let packet = fabric.parameters.flits(fabric.parameters.mtu);
+        let (packets, flits) = (fabric.parameters.local_buffer, fabric.buffer);
+        if packets.saturating_mul(packet) > flits {
+            return Err(vec![Invalid::LocalBuffer { flits, packets, packet }]);
+        }
         fabric.lookahead = Some(fabric.lookahead_where(|_, _| true))
             .filter(|lookahead| *lookahead < Time::MAX)
             .unwrap_or_default();
@@ -275,6 +295,21 @@ impl Fabric {
     #[inline]
     pub(crate) const fn way_of_taken(&self, link: &Port) -> u64 {
         link.flit as u64 + self.delays.credit + link.cable
+    }
+
+    /// Returns true if packets in transit go before those from hosts at an output channel of a
+    /// router in the cycle at `now`.
+    #[inline]
+    pub(crate) fn prefers_transit(&self, device: DeviceId, now: u64, output: u32) -> bool {
+        let probability = self.parameters.transit_priority;
+        let drawn = || self.priorities.number(device.0, now.rotate_left(32) ^ u64::from(output));
+        probability >= 1.0 || ((drawn() >> 11) as f64) < probability * (1_u64 << 53) as f64
+    }
+
+    /// Returns true if packets come into a router by a port from a host.
+    #[inline]
+    pub(crate) fn is_of_host(&self, device: DeviceId, port: u16) -> bool {
+        self.port(device, port).is_some_and(|port| self.is_host(port.peer))
     }
 
     /// The route that a host chooses for a message.

@@ -278,7 +278,7 @@ impl Interface {
             }
             self.missing.remove(&(source, id));
         }
-        let at = Time::from_ps(at);
+        let at = Time::from_ps(at + net.delays.delivery);
         if O::LISTENS {
             out.record(at, Record::Arrived { source, hops: packet.hops });
         }

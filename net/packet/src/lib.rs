@@ -11,7 +11,10 @@
 //! several packets may take turns on a link. A packet that nothing delays is one event per link all
 //! the same, and its credits another: the head's signal foretells the other flits (`stream`).
 //!
-//! Not modelled: losses, several injectors of a host, the rates of a host's memory and bus.
+//! A host's memory, DMA engine and channel adapter pass flits one after the other, on their way out
+//! and in: each adds the time of a flit, and the slowest sets the pace of the host's links.
+//!
+//! Not modelled: losses, several injectors of a host, what the parts of a host do for others.
 //!
 //! Sources: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
 //! chapters 16 to 19, for the router; Jiang et al., "A detailed and flexible cycle-accurate

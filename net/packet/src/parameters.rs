@@ -1,7 +1,7 @@
 //! The parameters of a network.
 
 use topology::Rate;
-use units::Time;
+use units::{Time, TimePerByte};
 
 use crate::{allocator::Allocation, arbiter::Arbitration};
 
@@ -62,6 +62,12 @@ pub struct Parameters {
     pub credit: Delay,
     /// From when a message enters its host's interface to when its first flit may be on the link.
     pub injection: Delay,
+    /// Time of a byte in a host's memory; `None` if it takes none.
+    pub memory: Option<TimePerByte>,
+    /// Time of a byte in a host's DMA engine; `None` if it takes none.
+    pub dma: Option<TimePerByte>,
+    /// Time of a byte in a host's channel adapter; `None` if it takes none.
+    pub adapter: Option<TimePerByte>,
     /// Virtual channels of a link; as many as the routing has lanes if `None`.
     pub channels: Option<u32>,
     /// Buffer behind a link, in flits per virtual channel; the round trip of a credit over the
@@ -79,6 +85,13 @@ pub struct Parameters {
     pub iterations: u32,
     /// The arbiters in both allocators.
     pub arbiter: Arbitration,
+    /// In-transit priority: the probability with which, at an arbitration for an output channel,
+    /// packets from hosts compete only if no packet in transit does (see
+    /// `router/injection_control.rs`).
+    pub transit_priority: f64,
+    /// Local buffer restriction: packets for which the local buffer of a ring must have room before
+    /// a packet from a host may take a channel of an adaptive routing.
+    pub local_buffer: u32,
     /// The occasions on which routes are chosen at the source.
     pub choice: Choice,
     /// True if messages of a pair of hosts are delivered in the order in which they enter.
@@ -121,6 +134,27 @@ pub enum Invalid {
     Pace {
         /// The link.
         link: &'static str,
+        /// The time.
+        time: Time,
+    },
+    /// A probability that is none.
+    #[error("ipr is not a probability from 0 to 1")]
+    Priority,
+    /// A local buffer that never has so much room.
+    #[error("a buffer of {flits} flits never has room for {packets} packets of {packet} flits")]
+    LocalBuffer {
+        /// Its size.
+        flits: u32,
+        /// The packets for which it is to have room.
+        packets: u32,
+        /// Flits of a full packet.
+        packet: u32,
+    },
+    /// A part of a host in which a flit takes longer than 16 us.
+    #[error("a flit takes {time} by {key}; it must be at most 16 us")]
+    Slow {
+        /// The name of the parameter.
+        key: &'static str,
         /// The time.
         time: Time,
     },
@@ -200,6 +234,13 @@ impl Parameters {
         Time::from_ps(stages.iter().fold(0, |sum, stage| stage.ps(cycle).saturating_add(sum)))
     }
 
+    /// The times of a flit in a host's memory, DMA engine and channel adapter.
+    pub fn node(&self) -> [Time; 3] {
+        let cost =
+            |time: Option<TimePerByte>| time.map_or(Time::ZERO, |time| time.cost(self.flit.into()));
+        [self.memory, self.dma, self.adapter].map(cost)
+    }
+
     /// Flits of a packet with this payload.
     pub const fn flits(&self, payload: u32) -> u32 {
         let flits = payload.saturating_add(self.header).div_ceil(self.flit);
@@ -235,6 +276,9 @@ impl Parameters {
             least,
             most,
         }));
+        if !(0.0..=1.0).contains(&self.transit_priority) {
+            wrong.push(Invalid::Priority);
+        }
         if flit == 0 {
             return wrong;
         }
@@ -252,6 +296,9 @@ impl Parameters {
         if !is_pace(time) || time.ps() < self.speed_up.into() {
             wrong.push(Invalid::Pace { link: "a link", time });
         }
+        let keys = ["memory-rate", "dma-rate", "hca-rate"];
+        let slow = keys.into_iter().zip(self.node()).filter(|(_, time)| time.ps() >= 1 << 24);
+        wrong.extend(slow.map(|(key, time)| Invalid::Slow { key, time }));
         self.check_delays(&mut wrong);
         if let Some(channels) = self.channels
             && channels < lanes.into()

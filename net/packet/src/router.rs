@@ -9,6 +9,7 @@
 //! instant: a virtual channel that is given up in a cycle can be allocated in the next.
 
 mod credit;
+mod injection_control;
 mod input;
 mod route;
 mod switch_allocation;
@@ -271,5 +272,21 @@ impl Router {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The figures of the book: bytes for each virtual channel of a port, for each port besides,
+    /// and for a packet in a buffer and on a link.
+    #[test]
+    fn memory() {
+        let channel = size_of::<Input>() + size_of::<Output>() + Allocator::BYTES;
+        assert_eq!(channel, 144);
+        assert_eq!(size_of::<u64>() + size_of::<u8>() + Allocator::BYTES, 41);
+        assert_eq!(size_of::<Stored>(), 64);
+        assert!(size_of::<Signal>() <= 40);
     }
 }

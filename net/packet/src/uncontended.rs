@@ -10,11 +10,12 @@ impl Fabric {
     /// The times of a message on an idle network, by the closed form of a chain of stages. `None`
     /// if the route does not lead there.
     ///
-    /// With R routers, a packet of P flits takes the injection, for each router its four stages,
-    /// for each link a flit's time and the cable, and for each further flit the time of one on the
-    /// slowest link. The next packets follow at that pace. Where a link has one channel for a
-    /// packet's lane, packets in it are not pipelined: a packet then takes a cycle for each flit,
-    /// route computation and virtual-channel allocation, if that is more than its time on the link.
+    /// With R routers, a packet of P flits takes the injection and the delivery, for each router
+    /// its four stages, for each link a flit's time and the cable, and for each further flit the
+    /// time of one on the slowest link. The next packets follow at that pace. Where a link has one
+    /// channel for a packet's lane, packets in it are not pipelined: a packet then takes a cycle
+    /// for each flit, route computation and virtual-channel allocation, if that is more than its
+    /// time on the link.
     ///
     /// It is exact for buffers that cover the round trip of a credit and links whose time of a flit
     /// is a whole number of cycles, for messages of one packet and of packets whose flits take at
@@ -23,7 +24,7 @@ impl Fabric {
         let Delays { cycle, route, vc_allocation, switch_allocation, traversal, injection, .. } =
             self.delays;
         let router = route + vc_allocation + switch_allocation + traversal;
-        let mut latency = injection;
+        let mut latency = injection + self.delays.delivery;
         let (mut slowest, mut leaving, mut draining) = (0, 0, 0);
         // Packets of an adaptive routing find other ways and channels.
         let adaptive = self.routes().is_adaptive();

@@ -150,3 +150,19 @@ fn default_buffers_cover_the_round_trip() {
     // Two routers, three cables, and 299 further flits.
     assert_eq!(delivered(&net, &[(0, 1, 300)]), [12.0 + 300.0 + 299.0]);
 }
+
+/// A message of 300 flits over two routers to a host whose parts take 2, 3 and 1 cycles for a flit,
+/// at both ends: the links of hosts take 3 cycles a flit, and so do the 299 further flits.
+#[test]
+fn the_slowest_part_of_a_host_sets_the_pace() {
+    let rate = |cycles: u64| format!("{cycles} ns/8 B").parse().ok();
+    let parameters = Parameters {
+        memory: rate(2),
+        dma: rate(3),
+        adapter: rate(1),
+        buffer: None,
+        ..of_packets(300)
+    };
+    let net = network("mesh:dims=2x1", None, parameters);
+    assert_eq!(delivered(&net, &[(0, 1, 300)]), [12.0 + 2.0 * 6.0 + 2.0 * 2.0 + 3.0 * 299.0]);
+}

@@ -32,7 +32,8 @@ fn conforms() {
 /// in any order within a window.
 #[test]
 fn any_order_of_routers() {
-    let allocations = [Allocation::InputFirst, Allocation::OutputFirst, Allocation::Islip];
+    let allocations =
+        [Allocation::InputFirst, Allocation::OutputFirst, Allocation::Islip, Allocation::Wavefront];
     let arbiters =
         [Arbitration::RoundRobin, Arbitration::Matrix, Arbitration::Oldest, Arbitration::Random];
     for vc_allocator in allocations {

@@ -29,6 +29,13 @@ fn settings_change_what_they_say() {
         // Flits of 4 bytes take 0.5 ns on each of four links, as do twelve stages; a second flit
         // follows, and the source takes 1 ns.
         ("--set network.flit=4B", 9_500),
+        // A flit of 8 bytes takes 2, 4 and 0.5 ns in the parts of a host, at both ends; on the two
+        // links of hosts it takes 4 ns instead of 1.
+        (
+            "--set network.memory-rate=4GB/s --set network.dma-rate=2GB/s --set \
+             network.hca-rate=16GB/s",
+            17_000 + 2 * 6_500 + 2 * 3_000,
+        ),
         // The header makes it two flits.
         ("--set network.header=8B", 18_000),
     ];
@@ -53,12 +60,18 @@ fn mistakes() {
         ("--set network.channels=1", "the routing needs 2"),
         ("--set network.vc-allocator=isilp", "did you mean \"islip\"?"),
         ("--set network.arbitration=oldset", "did you mean \"oldest\"?"),
+        ("--set network.vc-allocator=wavefron", "did you mean \"wavefront\"?"),
+        ("--set network.memory-rate=1kB/s", "network.memory-rate=1kB/s"),
+        ("--set network.memory-rate=1kB/s", "it must be at most 16 us"),
         ("--set network.switching=cutthrough", "did you mean \"cut-through\"?"),
         ("--set network.route-delay=2ticks", "or cycles such as `2 cycles`"),
         ("--set network.vc-allocation-delay=0ns", "an allocation takes a cycle at least"),
         ("--set network.ordered=false", "must not overtake"),
         ("--preset infiniband-edr", "of another model than packet"),
         ("--set network.sink=1ns", "is not used by the model packet"),
+        ("--set network.ipr=1.5", "network.ipr=1.5"),
+        ("--set network.lbr=1000", "network.lbr=1000"),
+        ("--set network.lbr=1000", "never has room for 1000 packets of 4 flits"),
         ("--routing up-dwn", "did you mean"),
         ("--routing minimal:dateline=whole", "belongs to dimension-order"),
         ("--routing minimal:halves=dimension-order", "belongs to valiant"),
@@ -117,6 +130,36 @@ fn tables_of_programs() {
         let hops = String::from_utf8(folder.read(&format!("{model}/hops.csv"))).expect("text");
         assert!(hops.starts_with("links,messages\n2,") && hops.lines().count() == 2, "{hops}");
     }
+}
+
+/// A message of 8 bytes, which is one flit, to the next host of NSIM's machines, and the overheads
+/// of 200 ns at both ends. Torus: three links of a flit's 2 ns and 100 ns, two routers of 3 * 2 and
+/// 140 ns, and 1.6 ns in memory and DMA engine, each at both ends. Fat tree: one switch of 3 * 10
+/// and 140 ns; two links of 200 ns, in which a flit takes the 20 ns that the adapter needs; and 20,
+/// 4 and 4 ns in the parts of both hosts.
+#[test]
+fn machines_of_nsim() {
+    let folder = Folder::new("packet-nsim");
+    folder.write(
+        "one.goal",
+        "num_ranks 2\nrank 0 {\nl1: send 8b to 1 tag 0\n}\nrank 1 {\nl1: recv 8b from 0 tag 0\n}\n",
+    );
+    let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines");
+    let torus = 400_000 + 3 * 102_000 + 2 * 146_000 + 4 * 1_600;
+    let cases = [
+        ("nsim-torus-16x16x16", torus),
+        ("nsim-torus-64x32x32", torus),
+        ("nsim-fat-tree", 400_000 + 2 * 220_000 + 170_000 + 2 * 28_000),
+    ];
+    for (machine, expected) in cases {
+        let run = format!("run one.goal --machine {machines}/{machine}.toml --format json");
+        let ended = folder.heddle(&run);
+        assert_eq!(ended.code, 0, "{machine}: {}", ended.stderr);
+        assert_eq!(ended.json()["makespan_ps"], expected, "{machine}");
+    }
+    let run = "run pattern:bruck-alltoall --ranks 64 --size 4B --format json --machine";
+    let ended = folder.heddle(&format!("{run} {machines}/nsim-torus-16x16x16.toml"));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
 }
 
 /// Two charts, each with a curve and its band; a program has none.

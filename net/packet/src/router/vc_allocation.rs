@@ -33,23 +33,29 @@ impl Router {
             from = input + 1;
             let Some(head) = self.head(input) else { continue };
             let (needed, since) = (net.needed(head.packet.flits), head.since);
+            let mut restricted = false;
             let (first, end) = match self.inputs[input as usize].only {
                 (NONE, _) => {
                     self.candidates(net, input, &mut candidates);
-                    let best = self.best(net, draw.now, candidates.as_slice(), needed, out);
-                    let Some((port, link, lane)) = best else { continue };
+                    let all = candidates.as_slice();
+                    let best = self.best(net, draw.now, (input, needed), all, out);
+                    let Some((port, link, lane, priority)) = best else { continue };
+                    restricted = priority > 0;
                     let (first, channels) = (self.number(port, 0), net.channels_of(lane, link));
                     (first + channels.start, first + channels.end)
                 }
                 only => only,
             };
             for number in first..end {
-                if self.is_free(number, draw.now, needed, out) {
+                if self.is_free(number, draw.now, needed, out)
+                    && (!restricted || self.has_local_room(net, draw.now, input, number))
+                {
                     requests.push(Request { input, output: number, since, channel: 0 });
                 }
             }
         }
         if !requests.is_empty() {
+            self.prefer_transit(net, draw.now, &mut requests);
             self.vc_allocator.allocate(&mut requests, draw);
             // Whoever lost asks again in the next cycle.
             self.grantable = true;
@@ -73,15 +79,16 @@ impl Router {
         credits >= needed
     }
 
-    /// The port and lane of several candidates that a packet asks for.
+    /// The port, lane and priority of several candidates that the packet of an input channel, which
+    /// needs so many credits, asks for.
     fn best<'n, O: Out>(
         &mut self,
         net: &'n Fabric,
         now: u64,
+        (input, needed): (u32, u32),
         candidates: &[Candidate],
-        needed: u32,
         out: &mut O,
-    ) -> Option<(u16, &'n Port, u8)> {
+    ) -> Option<(u16, &'n Port, u8, u8)> {
         let ports = candidates.iter().flat_map(|candidate| {
             let ports = candidate.port..candidate.port.saturating_add(candidate.ports);
             ports.map(move |port| (candidate.priority, port, candidate.lane))
@@ -92,12 +99,14 @@ impl Router {
             let (mut free, mut credits) = (false, 0);
             for number in net.channels_of(lane, link).map(|channel| first + channel) {
                 self.take_credits(number, now + 1, out);
-                if self.is_free(number, now, needed, out) {
+                if self.is_free(number, now, needed, out)
+                    && (priority == 0 || self.has_local_room(net, now, input, number))
+                {
                     free = true;
                     credits += self.outputs[number as usize].credits;
                 }
             }
-            free.then_some(((priority, credits), (port, link, lane)))
+            free.then_some(((priority, credits), (port, link, lane, priority)))
         });
         // Of equal ones the first.
         let better = |best: ((u8, u32), _), next: ((u8, u32), _)| {

@@ -93,6 +93,7 @@ pub(super) const ALLOCATORS: Words = &[
     ("input-first", "each input chooses a request, then each output one of these"),
     ("output-first", "each output chooses a request, then each input one of these"),
     ("islip", "likewise, and only grants of the first round move the arbiters"),
+    ("wavefront", "requests are granted diagonal by diagonal, from another one on in turn"),
 ];
 pub(super) const ARBITRATION: Words = &[
     ("round-robin", "the first from the one behind the last that was served"),

@@ -44,7 +44,9 @@ pub(in super::super) fn resolve(configuration: &Configuration) -> Result<Paramet
     }
     sizes(configuration, &mut set);
     mistakes.extend(delays(configuration, &mut set));
+    node(configuration, &mut set);
     policies(configuration, &mut set);
+    injection_control(configuration, &mut set);
     mistakes.extend(order(configuration, &mut set));
     if mistakes.is_empty() { Ok(set) } else { Err(mistakes) }
 }
@@ -79,6 +81,18 @@ fn sizes(configuration: &Configuration, set: &mut Parameters) {
         if let Some(count) = configuration.value(key) {
             *place = Some(count as u32);
         }
+    }
+}
+
+/// Reads the rates of the parts of hosts.
+fn node(configuration: &Configuration, set: &mut Parameters) {
+    let rates = [
+        (keys::network::MEMORY_RATE, &mut set.memory),
+        (keys::network::DMA_RATE, &mut set.dma),
+        (keys::network::HCA_RATE, &mut set.adapter),
+    ];
+    for (key, place) in rates {
+        *place = configuration.value(key).or(*place);
     }
 }
 
@@ -133,6 +147,7 @@ fn policies(configuration: &Configuration, set: &mut Parameters) {
             "input-first" => Allocation::InputFirst,
             "output-first" => Allocation::OutputFirst,
             "islip" => Allocation::Islip,
+            "wavefront" => Allocation::Wavefront,
             _ => *place,
         };
     }
@@ -143,6 +158,16 @@ fn policies(configuration: &Configuration, set: &mut Parameters) {
         "random" => Arbitration::Random,
         _ => set.arbiter,
     };
+}
+
+/// Reads the rules of injection control.
+fn injection_control(configuration: &Configuration, set: &mut Parameters) {
+    if let Some(probability) = configuration.value(keys::network::IPR) {
+        set.transit_priority = probability.get();
+    }
+    if let Some(packets) = configuration.value(keys::network::LBR) {
+        set.local_buffer = packets as u32;
+    }
 }
 
 /// A program's messages between two hosts must not overtake each other (MPI 4.1, section 3.5): they
@@ -179,7 +204,12 @@ pub(super) fn wrong(configuration: &Configuration, wrong: &Invalid) -> Diagnosti
         Invalid::Packet { .. } => "mtu",
         Invalid::Pace { .. } => "link",
         Invalid::Channels { .. } => "channels",
-        Invalid::Delay { key, .. } | Invalid::Instant { key } | Invalid::Range { key, .. } => key,
+        Invalid::Priority => "ipr",
+        Invalid::LocalBuffer { .. } => "lbr",
+        Invalid::Delay { key, .. }
+        | Invalid::Instant { key }
+        | Invalid::Slow { key, .. }
+        | Invalid::Range { key, .. } => key,
     };
     let key = format!("network.{key}");
     let said = Id::named(&key).filter(|id| configuration.is_said(*id));

@@ -113,6 +113,16 @@ table! {
     INJECTION_DELAY: Name = "network.injection-delay",
         Unset("as in the preset"), None, scope::ROUTERS,
         "Time of a message in its host's interface before its first flit may leave, likewise.";
+    MEMORY_RATE: TimePerByte = "network.memory-rate",
+        Unset("as in the preset, or no limit"), None, scope::ROUTERS,
+        "Rate of a host's memory. Flits pass memory, DMA engine and channel adapter one after the \
+         other, on their way out and in; the slowest sets the pace of the host's links.";
+    DMA_RATE: TimePerByte = "network.dma-rate",
+        Unset("as in the preset, or no limit"), None, scope::ROUTERS,
+        "Rate of a host's DMA engine.";
+    HCA_RATE: TimePerByte = "network.hca-rate",
+        Unset("as in the preset, or no limit"), None, scope::ROUTERS,
+        "Rate of a host's channel adapter.";
     SWITCHING: Word(words::SWITCHING) = "network.switching",
         Unset("as in the preset"), None, scope::ROUTERS,
         "The condition under which a packet may take a virtual channel.";
@@ -128,6 +138,13 @@ table! {
     ARBITRATION: Word(words::ARBITRATION) = "network.arbitration",
         Unset("as in the preset"), None, scope::ROUTERS,
         "The arbiters in both allocators.";
+    IPR: Probability = "network.ipr", Unset("as in the preset"), None, scope::ROUTERS,
+        "In-transit priority: the probability with which, at the arbitration for a virtual channel, \
+         packets from hosts compete only if no packet in transit does.";
+    LBR: Count(0, U32) = "network.lbr", Unset("as in the preset"), None, scope::ROUTERS,
+        "Local buffer restriction of adaptive routing: packets for which the local buffer of the \
+         same ring and channel must have room before a packet from a host may take a channel \
+         other than the escape; 0 for no restriction.";
     ORDERED: Switch = "network.ordered",
         Unset("`true` for programs, `false` for traffic"), None, scope::ROUTERS,
         "Whether messages of a pair of hosts are delivered in the order in which they enter.";
