@@ -89,7 +89,7 @@ fn ports(graph: &Graph, parameters: &Parameters) -> Result<(Vec<u32>, Vec<Port>)
                 let of_host = device.min(end.device) < graph.hosts();
                 let flit = if of_host { flit.max(node) } else { flit };
                 let length = || link.length.map(flight);
-                let delay = link.delay.or_else(length).unwrap_or(parameters.cable);
+                let delay = link.delay_from(device).or_else(length).unwrap_or(parameters.cable);
                 if !is_pace(flit) && wrong.len() < 20 {
                     wrong.push(Invalid::Pace { link: "a link of the topology", time: flit });
                 }

@@ -18,7 +18,7 @@
 //!
 //! Sources: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
 //! chapters 16 to 19, for the router; Jiang et al., "A detailed and flexible cycle-accurate
-//! network-on-chip simulator", ISPASS 2013, whose BookSim 2 is compared in `docs/src/routers.md`.
+//! network-on-chip simulator", ISPASS 2013, whose BookSim 2 is compared in `docs/src/booksim.md`.
 //! Range of validity: routers whose flits leave an input channel in the order in which they came.
 
 mod allocator;

@@ -20,6 +20,8 @@ pub struct Link {
     pub ends: [Plug; 2],
     /// Time of flight.
     pub delay: Option<Time>,
+    /// Time of flight from the second end to the first, if it differs.
+    pub back: Option<Time>,
     /// Length in millimetres.
     pub length: Option<u32>,
     /// The rate at which it carries data.
@@ -31,7 +33,13 @@ pub struct Link {
 impl Link {
     /// A working link with the model's defaults.
     pub const fn new(a: Plug, b: Plug) -> Self {
-        Self { ends: [a, b], delay: None, length: None, rate: None, up: true }
+        Self { ends: [a, b], delay: None, back: None, length: None, rate: None, up: true }
+    }
+
+    /// The time of flight from the end at a device to the other end.
+    pub fn delay_from(&self, device: u32) -> Option<Time> {
+        let [first, _] = self.ends;
+        if first.device == device { self.delay } else { self.back.or(self.delay) }
     }
 }
 
@@ -245,6 +253,18 @@ impl Graph {
             rows[host as usize] = switch.map_or(0, |switch| rows[switch]);
         }
         rows
+    }
+
+    /// Sets the times of flight of links between switches, by the numbers of the two among
+    /// switches, from the first to the second.
+    pub(crate) fn set_delays(&mut self, delay: impl Fn([u32; 2]) -> Option<Time>) {
+        for link in &mut self.links {
+            let [a, b] = link.ends.map(|plug| plug.device.checked_sub(self.hosts));
+            if let (Some(a), Some(b)) = (a, b) {
+                link.delay = delay([a, b]);
+                link.back = delay([b, a]).filter(|_| delay([b, a]) != link.delay);
+            }
+        }
     }
 
     /// Takes a link out of service; its ports stay, unconnected.

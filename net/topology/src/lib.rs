@@ -28,8 +28,11 @@ pub use import::Imported;
 pub use metrics::Metrics;
 pub use place::Placement;
 pub use rate::{Rate, Speed};
-pub use route::{Algorithm, Candidate, Candidates, Dateline, Header, Hop, Routes, Routing};
+pub use route::{
+    Algorithm, Alternatives, Bias, Candidate, Candidates, Dateline, Header, Hop, Routes, Routing,
+    Weights,
+};
 pub use shape::{
-    Arrangement, Dragonfly, Entry, Grid, KINDS, Kind, Rails, Shape, SlimFly, Topology, Tree, build,
-    parse,
+    Arrangement, Butterfly, Dragonfly, Entry, Grid, KINDS, Kind, Rails, Shape, SlimFly, Topology,
+    Tree, build, parse,
 };

@@ -129,7 +129,7 @@ pub(crate) fn closed_form(shape: &Shape) -> Option<(u32, f64)> {
         Shape::Grid(grid) => Some(of_grid(grid)),
         Shape::Tree(tree) => Some(of_tree(tree)),
         Shape::SlimFly(slim_fly) => Some(of_slim_fly(slim_fly)),
-        Shape::Dragonfly(_) | Shape::Rails(_) | Shape::Irregular => None,
+        Shape::Butterfly(_) | Shape::Dragonfly(_) | Shape::Rails(_) | Shape::Irregular => None,
     }
 }
 

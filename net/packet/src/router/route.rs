@@ -1,7 +1,9 @@
 //! Route computation.
 //!
-//! A packet enters it when it is the first of its input channel. It takes `route`; what it decides
-//! does not depend on load, which counts in virtual-channel allocation.
+//! A packet enters it when it is the first of its input channel. It takes `route`. Where a routing
+//! chooses between the shortest way and a detour, the router of the source decides at its end, by
+//! the credits that are out for the two ports. Among several candidates load decides in
+//! virtual-channel allocation.
 
 use network::Record;
 use topology::{Candidates, Header};
@@ -24,6 +26,7 @@ impl Router {
             && known <= now
         {
             self.routing.pop_front();
+            self.decide(net, input);
             self.inputs[input as usize].only = self.only(net, input);
             self.asking.set(input, true);
             self.grantable = true;
@@ -31,6 +34,31 @@ impl Router {
                 self.queued(net, input, true, now, out);
             }
         }
+    }
+
+    /// Takes the detour away from a packet that comes from a host if its shortest way is preferred.
+    fn decide(&mut self, net: &Fabric, input: u32) {
+        let Some(&Stored { packet, .. }) = self.head(input) else { return };
+        let from_host =
+            net.port(self.device, packet.port).is_some_and(|port| net.is_host(port.peer));
+        if packet.choice == 0 || !from_host {
+            return;
+        }
+        let header = header(&packet);
+        let ways = net.routes().alternatives(self.device.0, packet.port, &header);
+        let Some(ways) = ways else { return };
+        let [minimal, detour] = [ways.minimal, ways.detour].map(|port| self.used(net, port));
+        if ways.prefers_minimal(minimal, detour) {
+            let head = self.inputs[input as usize].head;
+            self.packets[head as usize].packet.choice = 0;
+        }
+    }
+
+    /// The flits that have been granted a port and whose credits are not back.
+    fn used(&self, net: &Fabric, port: u16) -> u64 {
+        let first = self.number(port, 0) as usize;
+        let outputs = &self.outputs[first..first + self.channels];
+        outputs.iter().map(|output| u64::from(net.buffer - output.credits)).sum()
     }
 
     /// Returns the output channels of the only port that the first packet of an input channel may
@@ -52,9 +80,7 @@ impl Router {
         let Some(Stored { packet, .. }) = self.head(input) else { return };
         let Some(port) = net.port(self.device, packet.port) else { return };
         let lane = net.lane(port, packet.channel);
-        let (source, destination) = (packet.source.0, packet.destination.0);
-        let header = Header { source, destination, level: 0, choice: packet.choice };
-        net.routes().candidates(self.device.0, packet.port, lane, &header, into);
+        net.routes().candidates(self.device.0, packet.port, lane, &header(packet), into);
     }
 
     /// Records that a packet has begun or ceased to wait for an output channel. It is counted at
@@ -79,4 +105,10 @@ impl Router {
         let record = Record::Queue { port: first.port, lane: channel, flits: *asked };
         out.record(Time::from_ps(now), record);
     }
+}
+
+/// Returns the fields of a packet that its routing needs.
+const fn header(packet: &Packet) -> Header {
+    let (source, destination) = (packet.source.0, packet.destination.0);
+    Header { source, destination, level: 0, choice: packet.choice }
 }

@@ -3,11 +3,12 @@
 use std::str::FromStr;
 
 use super::{
-    Routes, dragonfly,
+    Routes, butterfly, dragonfly,
     grid::{self, Dateline},
     lanes::{Classes, Lanes},
     layers::layers,
-    next::{Ends, Homes, Next, Switches, Via, Ways},
+    load::{Bias, Weights},
+    next::{Among, Ends, Homes, Manner, Next, Switches, Via, Ways},
     search::Search,
     slim_fly,
     table::{self, Ties},
@@ -36,10 +37,21 @@ pub enum Algorithm {
     Valiant,
     /// Grids: any shortest way, by load, with dimension order as the escape.
     Adaptive,
+    /// Trees: at each switch one of two random ways up, by load.
+    AdaptiveUp,
+    /// Grids: dimensions in ascending or descending order, at random (Seo et al., ISCA 2005).
+    O1Turn,
+    /// Grids: by way of a random switch between source and destination (Nesson and Johnsson, SPAA
+    /// 1995).
+    Romm,
+    /// The shortest way or Valiant's, by the queues at the source's switch.
+    UgalL,
+    /// Butterflies: the digits of the destination.
+    DestinationTag,
 }
 
 /// Names of the algorithms.
-pub const ALGORITHMS: [(&str, Algorithm); 9] = [
+pub const ALGORITHMS: [(&str, Algorithm); 14] = [
     ("min-hop", Algorithm::MinHop),
     ("up-down", Algorithm::UpDown),
     ("d-mod-k", Algorithm::DModK),
@@ -49,6 +61,11 @@ pub const ALGORITHMS: [(&str, Algorithm); 9] = [
     ("minimal", Algorithm::Minimal),
     ("valiant", Algorithm::Valiant),
     ("adaptive", Algorithm::Adaptive),
+    ("adaptive-up", Algorithm::AdaptiveUp),
+    ("o1turn", Algorithm::O1Turn),
+    ("romm", Algorithm::Romm),
+    ("ugal-l", Algorithm::UgalL),
+    ("destination-tag", Algorithm::DestinationTag),
 ];
 
 /// The routing of packets, written `NAME`, `NAME:lanes=1`, `dimension-order:dateline=whole` or
@@ -63,11 +80,26 @@ pub struct Routing {
     pub dateline: Dateline,
     /// Both halves of a way go in dimension order, for [`Algorithm::Valiant`] on grids.
     pub halves_in_order: bool,
+    /// The comparison of queues, for [`Algorithm::UgalL`].
+    pub bias: Bias,
+    /// Packets in dragonflies go by way of a switch instead of a group, on lanes by the parts of
+    /// the way, for [`Algorithm::UgalL`]. These can deadlock.
+    pub by_switch: bool,
 }
+
+/// The usual comparison: a detour is about twice as long.
+const BIAS: Bias = Bias { weights: Weights::Factor(2), offset: 0 };
 
 impl From<Algorithm> for Routing {
     fn from(algorithm: Algorithm) -> Self {
-        Self { algorithm, single_lane: false, dateline: Dateline::Crossing, halves_in_order: false }
+        Self {
+            algorithm,
+            single_lane: false,
+            dateline: Dateline::Crossing,
+            halves_in_order: false,
+            bias: BIAS,
+            by_switch: false,
+        }
     }
 }
 
@@ -81,8 +113,14 @@ impl FromStr for Routing {
             let message = format!("unknown routing `{name}` (known: {})", names.join(", "));
             Fault::new(message).near(name, &names)
         })?;
+        if let (Algorithm::UgalL, Some(options)) = (known.1, option) {
+            return by_queues(known.1, options);
+        }
         match option {
             None => Ok(known.1.into()),
+            Some("lanes=1") if needs_lanes(known.1) => Err(Fault::new(format!(
+                "routing {name} needs lanes: on one lane packets could wait for each other for ever"
+            ))),
             Some("lanes=1") if known.1 == Algorithm::Adaptive => Err(Fault::new(
                 "routing adaptive needs lanes for its escape: on one lane packets could wait for \
                  each other for ever"
@@ -109,6 +147,38 @@ impl FromStr for Routing {
     }
 }
 
+/// True if a routing leaves dimension order or shortest ways on lanes that keep it from deadlock.
+const fn needs_lanes(algorithm: Algorithm) -> bool {
+    matches!(algorithm, Algorithm::O1Turn | Algorithm::Romm)
+}
+
+/// Reads the options of ugal-l: `factor=2,offset=30,via=switch` or `factor=hops`.
+fn by_queues(algorithm: Algorithm, options: &str) -> Result<Routing, Fault> {
+    let mut routing = Routing::from(algorithm);
+    let bias = &mut routing.bias;
+    for option in options.split(',') {
+        let number = |text: &str| {
+            let wrong = || Fault::new(format!("{option}: expected a whole number from 0"));
+            text.parse().map_err(|_| wrong())
+        };
+        match option.split_once('=') {
+            Some(("factor", "hops")) => bias.weights = Weights::Hops,
+            Some(("factor", text)) => bias.weights = Weights::Factor(number(text)?),
+            Some(("offset", text)) => bias.offset = number(text)?,
+            Some(("via", "switch")) => routing.by_switch = true,
+            _ => {
+                let known = ["factor", "offset", "via"];
+                let message = format!(
+                    "unknown option `{option}` of ugal-l; there are factor, offset and via=switch"
+                );
+                let key = option.split('=').next().unwrap_or_default();
+                return Err(Fault::new(message).near(key, &known));
+            }
+        }
+    }
+    Ok(routing)
+}
+
 impl Algorithm {
     /// The name.
     pub fn name(self) -> &'static str {
@@ -122,7 +192,8 @@ impl Algorithm {
             Shape::Tree(_) => Self::DModK,
             Shape::Grid(_) if topology.is_intact() => Self::DimensionOrder,
             Shape::Grid(_) | Shape::Dragonfly(_) | Shape::SlimFly(_) => Self::Minimal,
-            Shape::Rails(_) | Shape::Irregular => Self::UpDown,
+            Shape::Butterfly(_) if topology.is_intact() => Self::DestinationTag,
+            Shape::Butterfly(_) | Shape::Rails(_) | Shape::Irregular => Self::UpDown,
         }
     }
 }
@@ -138,7 +209,7 @@ impl Routes {
                 (table::by_host(graph, Search::minimal(graph), |_, _| None)?, Lanes::Single)
             }
             Algorithm::UpDown => (up_down(topology, None)?, Lanes::Single),
-            Algorithm::DModK | Algorithm::SModK | Algorithm::RandomUp => {
+            Algorithm::DModK | Algorithm::SModK | Algorithm::RandomUp | Algorithm::AdaptiveUp => {
                 (in_tree(topology, routing.algorithm)?, Lanes::Single)
             }
             Algorithm::DimensionOrder => dimension_order(topology, routing)?,
@@ -146,6 +217,14 @@ impl Routes {
                 dimension_order(topology, Routing { dateline: Dateline::Ahead, ..routing })?
             }
             Algorithm::Minimal | Algorithm::Valiant => minimal(topology, routing)?,
+            Algorithm::O1Turn | Algorithm::Romm => on_grid(topology, routing)?,
+            Algorithm::UgalL => by_load(topology, routing)?,
+            Algorithm::DestinationTag => match &topology.shape {
+                Shape::Butterfly(family) if topology.is_intact() => {
+                    (Next::Butterfly(butterfly::Formula::new(*family)), Lanes::Single)
+                }
+                _ => return Err(misfit(routing.algorithm, "a butterfly without broken links")),
+            },
         };
         if let Some((source, destination)) = table::unreachable(graph, &next) {
             let message = format!(
@@ -156,7 +235,10 @@ impl Routes {
             );
             return Err(Fault::new(message));
         }
-        Ok(Self::new(graph, next, if routing.single_lane { Lanes::Single } else { lanes }))
+        let routes =
+            Self::new(graph, next, if routing.single_lane { Lanes::Single } else { lanes });
+        let bias = (routing.algorithm == Algorithm::UgalL).then_some(routing.bias);
+        Ok(Self { bias, ..routes })
     }
 }
 
@@ -189,6 +271,7 @@ fn in_tree(topology: &Topology, algorithm: Algorithm) -> Result<Next, Fault> {
     let key = match algorithm {
         Algorithm::SModK => tree::Key::Source,
         Algorithm::RandomUp => tree::Key::Choice,
+        Algorithm::AdaptiveUp => tree::Key::Either,
         _ => tree::Key::Destination,
     };
     let formula = tree::Formula::new(tree, key);
@@ -229,6 +312,69 @@ const LANES_OF_INFINIBAND: u32 = 15;
 /// its place.
 const EFFORT: u64 = 1 << 31;
 
+/// Ways in dimension order on an intact grid, on twice the lanes: in either order of dimensions, or
+/// by way of a switch between source and destination.
+fn on_grid(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
+    let fits = matches!(&topology.shape, Shape::Grid(_)) && topology.is_intact();
+    let halves = Routing { halves_in_order: true, algorithm: Algorithm::Valiant, ..routing };
+    let found = formulas(&topology.graph, &topology.shape, halves).filter(|_| fits);
+    let Some((Next::Switches(mut table), lanes)) = found else {
+        return Err(misfit(routing.algorithm, "a grid without broken links"));
+    };
+    let phase = lanes.count() / 2;
+    table.via = match routing.algorithm {
+        Algorithm::O1Turn => Via::Order { phase },
+        _ => Via::Switch {
+            phase,
+            among: Among::Between,
+            manner: Manner { any: true, ..Manner::default() },
+        },
+    };
+    Ok((Next::Switches(table), lanes))
+}
+
+/// Shortest ways and Valiant's, between which load decides. In a `HyperX` packets go by way of a
+/// switch in the dimensions that they have to cross.
+fn by_load(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
+    let (graph, shape) = (&topology.graph, &topology.shape);
+    let valiant = Routing { algorithm: Algorithm::Valiant, ..routing };
+    if routing.bias.weights == Weights::Hops
+        && !matches!(shape, Shape::Grid(family) if family.kind == Kind::HyperX)
+    {
+        return Err(misfit(routing.algorithm, "for factor=hops a HyperX"));
+    }
+    let is_dragonfly = matches!(shape, Shape::Dragonfly(_)) && topology.is_intact();
+    if routing.by_switch && !is_dragonfly {
+        return Err(misfit(routing.algorithm, "for via=switch a dragonfly without broken links"));
+    }
+    match shape {
+        Shape::Dragonfly(family) if routing.by_switch => {
+            let formula = dragonfly::Formula::new(family);
+            let (count, homes) = (graph.switches(), Homes::Even(family.hosts));
+            let via = Via::Router(formula.clone());
+            let table = Switches { ways: Ways::Dragonfly(formula), count, homes, via };
+            Ok((Next::Switches(table), Lanes::Parts { classes: Classes::new(graph, shape) }))
+        }
+        Shape::Grid(family) if topology.is_intact() => {
+            let (mut next, lanes) =
+                minimal(topology, Routing { halves_in_order: true, ..valiant })?;
+            if let Next::Switches(Switches { via: Via::Switch { among, manner, .. }, .. }) =
+                &mut next
+            {
+                *manner = Manner { late: true, ..Manner::default() };
+                if family.kind == Kind::HyperX {
+                    *among = Among::Between;
+                }
+            }
+            Ok((next, lanes))
+        }
+        Shape::Tree(_) | Shape::Butterfly(_) => {
+            Err(misfit(routing.algorithm, "ways that are longer than others"))
+        }
+        _ => minimal(topology, valiant),
+    }
+}
+
 /// Shortest ways with a lane per link; where that takes too many, each on the lowest lane that
 /// stays free of cycles.
 fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
@@ -268,7 +414,9 @@ fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault
         Lanes::Hops { count: half as u8 * phases, classes }
     };
     if via {
-        table.via = Via::Switch { phase: lanes.count() / 2, among: table.joined() };
+        let among = Among::Listed(table.joined());
+        let phase = lanes.count() / 2;
+        table.via = Via::Switch { phase, among, manner: Manner::default() };
     }
     Ok((Next::Switches(table), lanes))
 }
@@ -305,7 +453,7 @@ fn formulas(graph: &Graph, shape: &Shape, routing: Routing) -> Option<(Next, Lan
         Shape::SlimFly(family) => {
             (Ways::SlimFly(Box::new(slim_fly::Formula::new(family)?)), family.hosts, hops(2))
         }
-        Shape::Grid(family) if family.kind == Kind::HyperX => {
+        Shape::Grid(family) if family.kind == Kind::HyperX && !routing.halves_in_order => {
             let crossed = family.extents.iter().filter(|&&extent| extent > 1).count();
             let lanes = hops(u8::try_from(crossed.max(1)).ok()?);
             (Ways::Grid(grid::Formula::new(family, None)), family.hosts, lanes)
@@ -323,7 +471,12 @@ fn formulas(graph: &Graph, shape: &Shape, routing: Routing) -> Option<(Next, Lan
         _ if !via => Via::None,
         Ways::Dragonfly(formula) => Via::Group(formula.clone()),
         _ if routing.single_lane => Via::Meeting { among: next.joined(), ends: Ends::new(graph) },
-        _ => Via::Switch { phase: lanes.count() / 2, among: next.joined() },
+        _ => {
+            let complete = matches!(shape, Shape::Grid(family) if family.kind == Kind::HyperX);
+            let manner = Manner { ends: complete && routing.halves_in_order, ..Manner::default() };
+            let among = Among::Listed(next.joined());
+            Via::Switch { phase: lanes.count() / 2, among, manner }
+        }
     };
     Some((Next::Switches(next), lanes))
 }

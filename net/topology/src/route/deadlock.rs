@@ -7,6 +7,7 @@
 //!
 //! Most routes answer by how they are made, at no cost:
 //!
+//! - the stages of a butterfly are passed in their order;
 //! - ways that go up and then down in a total order of the switches are free (Schroeder et al.,
 //!   1991): trees by formula, whatever decides the way up, and up*/down* tables;
 //! - a lane that rises with every link (Günther, 1981), or with every global link of a dragonfly
@@ -77,7 +78,7 @@ pub fn analyse(graph: &Graph, routes: &Routes) -> Analysis {
     let mut dependencies = Dependencies::new(graph);
     let (looked_at, of) = match (&routes.next, &routes.lanes) {
         (Next::Grid(grid), _) => return known(ring(graph, grid)),
-        (Next::Tree(_) | Next::Hosts { climbs: true, .. }, _)
+        (Next::Tree(_) | Next::Butterfly(_) | Next::Hosts { climbs: true, .. }, _)
         | (
             _,
             Lanes::Hops { .. } | Lanes::Globals { .. } | Lanes::Layers { .. } | Lanes::Grid { .. },
@@ -207,7 +208,7 @@ impl<'a> Dependencies<'a> {
     /// to one of some switches.
     fn detours(&mut self, table: &Switches, populated: &[u32], homes: &[u32]) {
         match &table.via {
-            Via::None | Via::Switch { .. } => {}
+            Via::None | Via::Switch { .. } | Via::Order { .. } | Via::Router(_) => {}
             Via::Meeting { .. } => {
                 let mut joined = vec![false; self.seen.len()];
                 for &switch in populated {

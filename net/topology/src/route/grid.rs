@@ -136,9 +136,79 @@ impl Formula {
         }
         (NOWHERE, 0)
     }
+
+    /// The output port and lane on the way to another switch through the dimensions in descending
+    /// order; [`NOWHERE`] at that switch itself.
+    pub fn toward_last_first(&self, switch: u32, input: (u16, u8), target: u32) -> (u16, u8) {
+        let places = self.place(switch).iter().zip(self.place(target));
+        for (dimension, (&here, &there)) in self.dimensions.iter().zip(places).rev() {
+            if here != there {
+                return dimension.hop(self, here, there, input);
+            }
+        }
+        (NOWHERE, 0)
+    }
+
+    /// The number of dimensions in which two switches differ.
+    pub fn crossings(&self, from: u32, to: u32) -> u32 {
+        let places = self.place(from).iter().zip(self.place(to));
+        places.map(|(here, there)| u32::from(here != there)).sum()
+    }
+
+    /// A switch between two others, drawn by a number below a bound: on a shortest way in dimension
+    /// order and back, each place in the box that the two span has the same chance. In a dimension
+    /// of a `HyperX` the box has all places if the two differ there.
+    pub fn between(&self, from: u32, to: u32, below: impl Fn(u32) -> u32) -> u32 {
+        let places = || self.place(from).iter().zip(self.place(to));
+        let spans = self.dimensions.iter().zip(places());
+        let spans = spans.map(|(dimension, (&a, &b))| dimension.span(self.kind, a, b));
+        let spans: Vec<Span> = spans.collect();
+        let mut rest = below(spans.iter().map(|span| span.count).product());
+        let (mut stride, mut switch) = (1, 0);
+        for (span, dimension) in spans.iter().zip(&self.dimensions) {
+            let step = rest % span.count;
+            rest /= span.count;
+            let steps = if span.up { step } else { dimension.extent - step };
+            switch += (span.first + steps) % dimension.extent * stride;
+            stride *= dimension.extent;
+        }
+        switch
+    }
+}
+
+/// The places of a dimension between two.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    first: u32,
+    count: u32,
+    /// True if they follow upwards.
+    up: bool,
 }
 
 impl Dimension {
+    /// The places on the shortest way between two, both included.
+    fn span(&self, kind: Kind, here: u32, there: u32) -> Span {
+        if here == there {
+            return Span { first: here, count: 1, up: true };
+        }
+        if kind == Kind::HyperX {
+            return Span { first: 0, count: self.extent, up: true };
+        }
+        if !self.wraps {
+            return Span { first: here, count: here.abs_diff(there) + 1, up: here < there };
+        }
+        let ahead = (there + self.extent - here) % self.extent;
+        let up = self.goes_up(here, ahead);
+        let distance = if up { ahead } else { self.extent - ahead };
+        Span { first: here, count: distance + 1, up }
+    }
+
+    /// Returns true if a packet in a ring goes upwards to the place so far ahead. Half way round
+    /// either direction is shortest; even switches go up, odd ones down.
+    const fn goes_up(&self, here: u32, ahead: u32) -> bool {
+        2 * ahead < self.extent || (2 * ahead == self.extent && here.is_multiple_of(2))
+    }
+
     /// Adds the ports of the shortest ways between two places: half-way round a ring there are two.
     fn shortest(&self, kind: Kind, (here, there): (u32, u32), lane: u8, into: &mut Candidates) {
         let (first, ports) = if kind == Kind::HyperX {
@@ -163,8 +233,7 @@ impl Dimension {
             return (self.base + u16::from(there < here), 0);
         }
         let ahead = (there + self.extent - here) % self.extent;
-        // Half way round either direction is shortest; even switches go up, odd ones down.
-        let up = 2 * ahead < self.extent || (2 * ahead == self.extent && here.is_multiple_of(2));
+        let up = self.goes_up(here, ahead);
         let inside = (self.base..self.end).contains(&input.0);
         let second = match formula.dateline {
             None => false,

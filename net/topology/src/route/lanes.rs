@@ -17,6 +17,9 @@ pub(super) enum Lanes {
     Layers { of: Vec<u8>, half: u8, count: u8 },
     /// Decided by the grid's formula (datelines).
     Grid { count: u8 },
+    /// Of a dragonfly, the part of the way to a switch that packets go by, the part from there to
+    /// the last global link, and that link and what follows it.
+    Parts { classes: Classes },
 }
 
 /// The kind of the far end of each port of each switch.
@@ -43,6 +46,7 @@ impl Lanes {
             | Self::Globals { count, .. }
             | Self::Layers { count, .. }
             | Self::Grid { count } => *count,
+            Self::Parts { .. } => 3,
         }
     }
 
@@ -51,7 +55,7 @@ impl Lanes {
     pub fn after(&self, switch: u32, input: (u16, u8), out: u16) -> u8 {
         match self {
             Self::Single => 0,
-            Self::Grid { .. } | Self::Layers { .. } => input.1,
+            Self::Grid { .. } | Self::Layers { .. } | Self::Parts { .. } => input.1,
             Self::Hops { classes, .. } => {
                 match (classes.of(switch, input.0), classes.of(switch, out)) {
                     (Class::Host, _) | (_, Class::Host) => 0,

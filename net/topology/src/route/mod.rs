@@ -8,12 +8,14 @@
 //! l has lanes l*n to l*n+n-1.
 
 mod build;
+mod butterfly;
 mod candidates;
 mod deadlock;
 mod dragonfly;
 mod grid;
 mod lanes;
 mod layers;
+mod load;
 mod next;
 mod search;
 mod slim_fly;
@@ -26,6 +28,7 @@ pub use build::{ALGORITHMS, Algorithm, Routing};
 pub use candidates::{Candidate, Candidates};
 pub use deadlock::{Analysis, Channel, Sample, analyse};
 pub use grid::Dateline;
+pub use load::{Alternatives, Bias, Weights};
 
 use crate::Graph;
 
@@ -70,6 +73,8 @@ pub struct Routes {
     lanes: Lanes,
     exits: Option<Exits>,
     levels: u8,
+    /// The rule by which load decides about detours, if it does.
+    bias: Option<Bias>,
 }
 
 /// The exits of hosts that have several ports: the first of each host in a list of working ports
@@ -92,7 +97,7 @@ impl Routes {
             }
             Exits { first, ports }
         });
-        Self { hosts, next, lanes, exits, levels: 1 }
+        Self { hosts, next, lanes, exits, levels: 1, bias: None }
     }
 
     /// The routes of a table that has no holes and no loops.
@@ -149,15 +154,21 @@ impl Routes {
         let Hop { port, lane } = self.hop(switch, in_port, in_lane, header);
         into.clear();
         into.push(Candidate { port, ports: 1, lane, priority: 0 });
-        if let Next::Grid(grid) = &self.next {
-            grid.adaptive(switch - self.hosts, header.destination, into);
+        match &self.next {
+            Next::Grid(grid) => grid.adaptive(switch - self.hosts, header.destination, into),
+            Next::Tree(tree) => tree.adaptive(switch - self.hosts, header, into),
+            _ => {}
         }
     }
 
-    /// True if packets may have several candidates at a switch: a model that asks for the hop alone
-    /// would not route as the algorithm does.
+    /// True if load decides about ways, among several candidates or [`Alternatives`]: a model that
+    /// asks for the hop alone would not route as the algorithm does.
     pub const fn is_adaptive(&self) -> bool {
-        matches!(&self.next, Next::Grid(grid) if grid.is_adaptive())
+        match &self.next {
+            Next::Grid(grid) => grid.is_adaptive(),
+            Next::Tree(tree) => tree.is_adaptive(),
+            _ => self.bias.is_some(),
+        }
     }
 
     /// The port and lane by which a host sends a packet. Hosts with several ports spread by

@@ -1,8 +1,8 @@
 //! The output port of a packet.
 
 use super::{
-    Header, dragonfly, grid,
-    lanes::{Class, Lanes},
+    Header, butterfly, dragonfly, grid,
+    lanes::{Class, Classes, Lanes},
     slim_fly, tree,
 };
 use crate::{End, Graph};
@@ -19,6 +19,8 @@ pub(super) enum Next {
     Tree(tree::Formula),
     /// The formula of a grid.
     Grid(grid::Formula),
+    /// The formula of a butterfly.
+    Butterfly(butterfly::Formula),
 }
 
 /// Ways between switches, perhaps by way of somewhere else.
@@ -59,12 +61,37 @@ pub(super) enum Via {
     None,
     /// A switch: `choice` - 1. Lanes below `phase` lead to it, those from `phase` on to the
     /// destination.
-    Switch { phase: u8, among: Vec<u32> },
+    Switch { phase: u8, among: Among, manner: Manner },
     /// A switch, on one lane. As no lane tells the halves of the way apart, packets go on to the
     /// destination from the first switch that lies on the way from there.
     Meeting { among: Vec<u32>, ends: Ends },
     /// A group of a dragonfly: `choice` - 1.
     Group(dragonfly::Formula),
+    /// A switch of a dragonfly: `choice` - 1, on the lanes of [`Lanes::Parts`].
+    Router(dragonfly::Formula),
+    /// Nothing, but a choice of 1 takes the dimensions of a grid in descending order, on the lanes
+    /// from `phase` on.
+    Order { phase: u8 },
+}
+
+/// The switches that packets may go by.
+#[derive(Clone, Debug)]
+pub(super) enum Among {
+    /// These.
+    Listed(Vec<u32>),
+    /// Those of a grid between source and destination: [`grid::Formula::between`].
+    Between,
+}
+
+/// How packets on a grid go by a switch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Manner {
+    /// True if a packet may go by the switch of its source or destination; its lanes tell.
+    pub any: bool,
+    /// True if packets that go by no switch are on the lanes of the second half of a way.
+    pub late: bool,
+    /// True if a packet ends at the switch of its destination on the way out.
+    pub ends: bool,
 }
 
 /// The switches behind the ports of all switches.
@@ -87,6 +114,7 @@ impl Next {
             }
             Self::Tree(tree) => tree.port(switch, header),
             Self::Grid(grid) => return grid.hop(switch, input, header.destination),
+            Self::Butterfly(butterfly) => butterfly.port(switch, header.destination),
             Self::Switches(table) => return table.hop(lanes, switch, input, header),
         };
         (port, lanes.after(switch, input, port))
@@ -95,7 +123,7 @@ impl Next {
     /// True if the ways follow from the family of an intact topology, so that all hosts have one.
     pub const fn is_formula(&self) -> bool {
         match self {
-            Self::Tree(_) | Self::Grid(_) => true,
+            Self::Tree(_) | Self::Grid(_) | Self::Butterfly(_) => true,
             Self::Switches(table) => !matches!(table.ways, Ways::Table(_)),
             Self::Hosts { .. } => false,
         }
@@ -109,6 +137,7 @@ impl Next {
             }
             Self::Switches(table) => table.port(switch, destination) != NOWHERE,
             Self::Tree(_) | Self::Grid(_) => true,
+            Self::Butterfly(butterfly) => butterfly.is_entry(switch),
         }
     }
 
@@ -196,12 +225,16 @@ impl Switches {
 
     #[inline]
     fn hop(&self, lanes: &Lanes, switch: u32, input: (u16, u8), header: &Header) -> (u16, u8) {
-        if header.choice != 0
+        let late = matches!(&self.via, Via::Switch { manner: Manner { late: true, .. }, .. });
+        if (header.choice != 0 || late)
             && let Some(hop) = self.detour(lanes, switch, input, header)
         {
             return hop;
         }
         let (home, port) = self.homes.of(header.destination);
+        if let (Via::Router(formula), Lanes::Parts { classes }) = (&self.via, lanes) {
+            return in_parts(formula, classes, switch, input, (header.choice, home, port));
+        }
         if home == switch {
             let layers = matches!(lanes, Lanes::Layers { .. } | Lanes::Grid { .. });
             return (port, if layers { 0 } else { lanes.after(switch, input, port) });
@@ -255,6 +288,9 @@ impl Switches {
             (Via::Switch { phase, .. }, Lanes::Grid { .. }) => {
                 self.grid_detour(switch, input, *phase, header)
             }
+            (Via::Order { phase }, Lanes::Grid { .. }) => {
+                self.last_first(switch, input, *phase, header)
+            }
             (Via::Meeting { ends, .. }, _) => {
                 let (target, home) = (header.choice - 1, self.homes.of(header.destination).0);
                 let met = self.is_between(ends, switch, (target, home));
@@ -289,9 +325,15 @@ impl Switches {
         phase: u8,
         header: &Header,
     ) -> Option<(u16, u8)> {
-        let Ways::Grid(grid) = &self.ways else { return None };
-        let (target, home) = (header.choice - 1, self.homes.of(header.destination).0);
-        if input.1 < phase && switch != target {
+        let (Ways::Grid(grid), Via::Switch { manner, .. }) = (&self.ways, &self.via) else {
+            return None;
+        };
+        let (target, home) = (header.choice.checked_sub(1), self.homes.of(header.destination).0);
+        if let Some(target) = target
+            && input.1 < phase
+            && switch != target
+            && !(manner.ends && switch == home)
+        {
             return Some(grid.toward(switch, input, target));
         }
         if switch == home {
@@ -300,6 +342,24 @@ impl Switches {
         // The second way begins like that of a packet from a host.
         let input = if input.1 < phase { (0, 0) } else { (input.0, input.1 - phase) };
         let (port, lane) = grid.toward(switch, input, home);
+        Some((port, phase + lane))
+    }
+
+    /// The hop on a grid through the dimensions in descending order.
+    fn last_first(
+        &self,
+        switch: u32,
+        input: (u16, u8),
+        phase: u8,
+        header: &Header,
+    ) -> Option<(u16, u8)> {
+        let Ways::Grid(grid) = &self.ways else { return None };
+        let home = self.homes.of(header.destination).0;
+        if switch == home {
+            return None;
+        }
+        let input = if input.1 < phase { (0, 0) } else { (input.0, input.1 - phase) };
+        let (port, lane) = grid.toward_last_first(switch, input, home);
         Some((port, phase + lane))
     }
 
@@ -316,9 +376,21 @@ impl Switches {
         let [from, to] = [source, destination].map(|host| self.homes.of(host).0);
         match &self.via {
             Via::None => 0,
-            Via::Switch { among, .. } | Via::Meeting { among, .. } => {
+            Via::Switch { among: Among::Between, manner, .. } => {
+                let Ways::Grid(grid) = &self.ways else { return 0 };
+                let via = grid.between(from, to, below);
+                if manner.any || (via != from && via != to) { via + 1 } else { 0 }
+            }
+            Via::Switch { among: Among::Listed(among), .. } | Via::Meeting { among, .. } => {
                 let chosen = among.get(below(among.len() as u32) as usize).copied();
                 chosen.filter(|&via| via != from && via != to).map_or(0, |via| via + 1)
+            }
+            Via::Order { .. } => below(2),
+            Via::Router(formula) => {
+                let via = below(self.count);
+                let own = formula.group(from);
+                let near = own == formula.group(to) || own == formula.group(via);
+                if near { 0 } else { via + 1 }
             }
             Via::Group(formula) => {
                 let chosen = below(formula.groups());
@@ -327,4 +399,28 @@ impl Switches {
             }
         }
     }
+}
+
+/// The hop in a dragonfly on the lanes of [`Lanes::Parts`]: by way of a switch, if there is a
+/// choice, to port `port` of switch `home`.
+fn in_parts(
+    formula: &dragonfly::Formula,
+    classes: &Classes,
+    switch: u32,
+    input: (u16, u8),
+    (choice, home, port): (u32, u32, u16),
+) -> (u16, u8) {
+    let fresh = classes.of(switch, input.0) == Class::Host;
+    let part = match fresh {
+        true if formula.group(switch) == formula.group(home) => 2,
+        true => u8::from(choice == 0),
+        false => input.1,
+    };
+    let part = if part == 0 && switch + 1 == choice { 1 } else { part };
+    if part > 0 && switch == home {
+        return (port, 0);
+    }
+    let target = if part == 0 { choice.saturating_sub(1) } else { home };
+    let out = formula.toward(switch, target);
+    (out, if part == 1 && out >= formula.globals() { 2 } else { part })
 }

@@ -3,7 +3,7 @@
 //! Way up: the digit of a key (Zahavi, 2012, equation of D-Mod-K): destination, source or a random
 //! choice.
 
-use super::Header;
+use super::{Candidate, Candidates, Header};
 use crate::shape::Tree;
 
 /// The number that decides the way up.
@@ -15,6 +15,8 @@ pub enum Key {
     Source,
     /// A random choice of the source per packet or message.
     Choice,
+    /// Two random choices, of which load decides at each switch.
+    Either,
 }
 
 /// A tree's routes.
@@ -75,14 +77,33 @@ impl Formula {
     pub fn key(&self, header: &Header) -> u32 {
         match self.key {
             Key::Source => header.source,
-            Key::Choice if header.choice > 0 => header.choice - 1,
-            Key::Destination | Key::Choice => header.destination,
+            Key::Choice | Key::Either if header.choice > 0 => header.choice - 1,
+            Key::Destination | Key::Choice | Key::Either => header.destination,
         }
     }
 
     /// The number of ways that a source can choose from.
     pub fn choices(&self) -> Option<u32> {
-        (self.key == Key::Choice).then_some(self.choices)
+        matches!(self.key, Key::Choice | Key::Either).then_some(self.choices)
+    }
+
+    /// True if load decides the way up.
+    pub const fn is_adaptive(&self) -> bool {
+        matches!(self.key, Key::Either)
+    }
+
+    /// Adds the second port upwards that a packet may take: that of another number, which follows
+    /// from its choice as if at random.
+    pub fn adaptive(&self, switch: u32, header: &Header, into: &mut Candidates) {
+        let (at, high) = self.places[switch as usize];
+        let level = &self.levels[usize::from(at) - 1];
+        if !self.is_adaptive() || header.destination / level.below == high || level.up == 0 {
+            return;
+        }
+        // A step of Knuth's multiplicative hashing, which spreads the switches of a way apart.
+        let mixed = (u64::from(header.choice) + u64::from(switch)) * 0x9E37_79B1;
+        let port = level.down + (mixed >> 16) as u32 % level.up;
+        into.push(Candidate { port: port as u16, ports: 1, lane: 0, priority: 0 });
     }
 
     /// The output port.

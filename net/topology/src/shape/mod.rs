@@ -1,5 +1,6 @@
 //! The shape of a graph, besides its links: the family it was generated from.
 
+mod butterfly;
 mod dragonfly;
 mod grid;
 mod rails;
@@ -7,6 +8,7 @@ mod slim_fly;
 mod spec;
 mod tree;
 
+pub use butterfly::Butterfly;
 pub use dragonfly::{Arrangement, Dragonfly};
 pub use grid::{Grid, Kind};
 pub use rails::Rails;
@@ -14,6 +16,8 @@ pub(crate) use slim_fly::Field;
 pub use slim_fly::SlimFly;
 pub use spec::{Entry, KINDS, build, parse};
 pub use tree::Tree;
+
+use units::Time;
 
 use crate::{Graph, Link, Plug, graph::Device};
 
@@ -27,6 +31,13 @@ pub struct Topology {
 }
 
 impl Topology {
+    /// Gives the links between switches times of flight, by the switches where they begin and end.
+    #[must_use]
+    pub fn with_delays(mut self, delay: impl Fn([u32; 2]) -> Option<Time>) -> Self {
+        self.graph.set_delays(delay);
+        self
+    }
+
     /// True if all links work.
     pub fn is_intact(&self) -> bool {
         self.graph.links().iter().all(|link| link.up)
@@ -42,6 +53,8 @@ pub enum Shape {
     Tree(Tree),
     /// Switches on a grid: torus, mesh, HyperX, hypercube, ring, chain.
     Grid(Grid),
+    /// Stages that packets pass in one direction.
+    Butterfly(Butterfly),
     /// Groups that are all joined.
     Dragonfly(Dragonfly),
     /// A slim fly.

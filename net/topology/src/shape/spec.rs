@@ -2,7 +2,9 @@
 
 use std::str::FromStr;
 
-use super::{Arrangement, Dragonfly, Grid, Kind, Rails, SlimFly, Topology, Tree};
+use units::Time;
+
+use super::{Arrangement, Butterfly, Dragonfly, Grid, Kind, Rails, SlimFly, Topology, Tree};
 use crate::{Fault, Faults};
 
 /// A kind of topology with its keys and a line about it.
@@ -73,11 +75,15 @@ pub const KINDS: &[Entry] = &[
             Some(tree.build())
         },
     ),
+    entry("butterfly", &["k", "n"], "n stages of k^(n-1) switches, passed one way", |k| {
+        let (radix, stages) = (k.number("k"), k.number("n"));
+        Some(Butterfly { radix: radix?, stages: stages? }.build())
+    }),
     entry(
         "dragonfly",
-        &["p", "a", "h", "g", "arrangement"],
+        &["p", "a", "h", "g", "arrangement", "local", "global"],
         "p hosts and h global links per switch, a switches per group, g groups; p=n alone is \
-         balanced",
+         balanced; local and global are the times of cables in and between groups, such as 10ns",
         dragonfly,
     ),
     entry("slim-fly", &["q", "hosts"], "2q^2 switches for a prime power q", |k| {
@@ -158,7 +164,10 @@ fn dragonfly(keys: &mut Keys) -> Option<Result<Topology, Faults>> {
             return None;
         }
     };
-    Some(Dragonfly { hosts, routers, global, groups: groups?, arrangement }.build())
+    let (near, far) = (keys.time("local"), keys.time("global"));
+    let built = Dragonfly { hosts, routers, global, groups: groups?, arrangement }.build();
+    let cable = |[a, b]: [u32; 2]| if a / routers == b / routers { near } else { far };
+    Some(built.map(|topology| topology.with_delays(cable)))
 }
 
 /// The keys that were given, and what is wrong with them.
@@ -194,6 +203,16 @@ impl<'a> Keys<'a> {
 
     fn number_or(&mut self, name: &str, default: u32) -> Option<u32> {
         self.take(name).map_or(Some(default), |text| self.read(name, text))
+    }
+
+    /// A time, if one is given.
+    fn time(&mut self, name: &str) -> Option<Time> {
+        let text = self.take(name)?;
+        let time = text.parse().ok();
+        if time.is_none() {
+            self.faults.push(Fault::new(format!("{name} = {text}: expected a time such as 10ns")));
+        }
+        time
     }
 
     fn list(&mut self, name: &str) -> Option<Vec<u32>> {

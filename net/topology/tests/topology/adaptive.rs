@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use topology::{Candidates, Graph, Header, Routes};
 
-use crate::common::routed;
+use crate::common::{is_acyclic, routed};
 
 const GRIDS: [&str; 7] = [
     "ring:switches=4",
@@ -116,24 +116,4 @@ fn escapes_have_no_cycle() {
         }
         assert!(is_acyclic(&after), "{spec}");
     }
-}
-
-/// Takes channels away that no other comes before (Kahn, 1962).
-fn is_acyclic(after: &[BTreeSet<usize>]) -> bool {
-    let mut before = vec![0; after.len()];
-    for &next in after.iter().flatten() {
-        before[next] += 1;
-    }
-    let mut free: Vec<usize> = (0..after.len()).filter(|&channel| before[channel] == 0).collect();
-    let mut gone = 0;
-    while let Some(channel) = free.pop() {
-        gone += 1;
-        for &next in &after[channel] {
-            before[next] -= 1;
-            if before[next] == 0 {
-                free.push(next);
-            }
-        }
-    }
-    gone == after.len()
 }

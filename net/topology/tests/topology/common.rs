@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use topology::{Graph, Header, Routes, Routing, Topology, parse};
 
 /// A topology and its routes.
@@ -75,4 +77,24 @@ pub fn distances(graph: &Graph) -> (u32, u64) {
         }
     }
     (longest, sum)
+}
+
+/// Takes channels away that no other comes before (Kahn, 1962).
+pub fn is_acyclic(after: &[BTreeSet<usize>]) -> bool {
+    let mut before = vec![0; after.len()];
+    for &next in after.iter().flatten() {
+        before[next] += 1;
+    }
+    let mut free: Vec<usize> = (0..after.len()).filter(|&channel| before[channel] == 0).collect();
+    let mut gone = 0;
+    while let Some(channel) = free.pop() {
+        gone += 1;
+        for &next in &after[channel] {
+            before[next] -= 1;
+            if before[next] == 0 {
+                free.push(next);
+            }
+        }
+    }
+    gone == after.len()
 }

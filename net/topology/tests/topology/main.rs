@@ -4,6 +4,7 @@ mod adaptive;
 mod cases;
 mod common;
 mod deadlock;
+mod detours;
 mod figures;
 mod formulas;
 mod imports;
