@@ -15,6 +15,20 @@ pub enum Arrivals {
     Bursty(f64),
     /// At equal intervals, from a random phase on.
     Fixed,
+    /// A source that is on or off in each time of a flit, and makes a message with a probability
+    /// while it is on: a Markov-modulated process.
+    OnOff(OnOff),
+}
+
+/// The probabilities of a source that is on or off, each for the time of a flit on its link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnOff {
+    /// Probability that a source that is off turns on.
+    pub on: f64,
+    /// Probability that a source that is on turns off.
+    pub off: f64,
+    /// Probability that a source that is on makes a message.
+    pub rate: f64,
 }
 
 /// The times that a host's link sets for its arrivals, in picoseconds.
@@ -46,11 +60,7 @@ impl Arrivals {
             Self::Fixed => pace.interval,
             Self::Bernoulli => {
                 let chance = pace.slot / pace.interval;
-                if chance >= 1.0 {
-                    return pace.slot;
-                }
-                // The number of the first success is geometric.
-                (unit().ln() / (1.0 - chance).ln()).ceil().max(1.0) * pace.slot
+                geometric(unit(), chance) * pace.slot
             }
             Self::Bursty(burst) => {
                 let ends = number == 0 || random.unit(host, 2 * number + 1) * burst <= 1.0;
@@ -60,6 +70,41 @@ impl Arrivals {
                 let silence = burst * (pace.interval - pace.message).max(0.0);
                 last - unit().ln() * silence
             }
+            Self::OnOff(process) => process.slots(random, host, number) * pace.slot,
         }
     }
+}
+
+/// Random numbers of a message in [`OnOff::slots`]: its number stands above these bits.
+const DRAWS: u32 = 24;
+
+/// Most visits to a state between two messages, which only bursts far below any load of use take.
+const VISITS: u64 = 1 << (DRAWS - 2);
+
+impl OnOff {
+    /// Returns the number of slots from a message to the next. A source is on when it has just made
+    /// a message, and on or off alike at the start. Each visit to a state takes one draw for its
+    /// length, which is geometric, and one for how it ends.
+    fn slots(self, random: Random, host: u32, number: u64) -> f64 {
+        let draw = |index: u64| random.unit(host, number << DRAWS | index);
+        let Self { on, off, rate } = self;
+        let mut active = number > 0 || draw(0) <= 0.5;
+        let mut slots = 0.0;
+        for visit in 0..VISITS {
+            let [length, end] = [2 * visit + 1, 2 * visit + 2].map(draw);
+            let makes = if active { (1.0 - off) * rate } else { on * rate };
+            let leaves = if active { off + makes } else { on };
+            slots += geometric(length, leaves);
+            if end * leaves <= makes {
+                break;
+            }
+            active = !active;
+        }
+        slots
+    }
+}
+
+/// The number of the first success, from 1, for a probability and a number from (0, 1].
+fn geometric(unit: f64, chance: f64) -> f64 {
+    if chance >= 1.0 { 1.0 } else { (unit.ln() / (1.0 - chance).ln()).ceil().max(1.0) }
 }

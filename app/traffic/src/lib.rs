@@ -18,22 +18,26 @@
 //! 23 and 24.
 
 mod arrivals;
+mod followed;
 mod lengths;
 mod model;
 mod pattern;
 mod run;
+mod settling;
 mod statistics;
 mod steady_state;
 mod tables;
 mod watch;
 
-pub use arrivals::Arrivals;
+pub use arrivals::{Arrivals, OnOff};
+pub use followed::followed;
 pub use lengths::{Lengths, Unreadable};
 pub use model::Delivery;
 pub use pattern::{Destinations, Misfit, PATTERNS, Pattern};
 pub use run::{
     Deadlock, Error, Observed, Point, Saturation, Settings, curve, observe, run, saturation,
 };
+pub use settling::Settling;
 pub use statistics::{Estimate, Histogram, student};
 pub use steady_state::{Batch, Span};
 pub use tables::{loads, write_table};

@@ -41,12 +41,13 @@ pub enum Note {
 impl Wire for Note {
     fn encode(&self, bytes: &mut Vec<u8>) {
         let (kind, words) = match *self {
-            Self::Arrived(number) => (0, [number, 0, 0, 0, 0]),
+            Self::Arrived(number) => (0, [number, 0, 0, 0, 0, 0]),
             Self::Report { batch, moves } => {
-                let Batch { entered, messages, latency, offered, accepted } = batch;
-                (if moves { 1 } else { 3 }, [entered, messages, latency, offered, accepted])
+                let Batch { entered, messages, latency, offered, accepted, entries } = batch;
+                let words = [entered, messages, latency, offered, accepted, entries];
+                (if moves { 1 } else { 3 }, words)
             }
-            Self::Measure(from) => (2, [from.ps(), 0, 0, 0, 0]),
+            Self::Measure(from) => (2, [from.ps(), 0, 0, 0, 0, 0]),
         };
         bytes.push(kind);
         bytes.extend(words.iter().flat_map(|word: &u64| word.to_le_bytes()));
@@ -59,13 +60,13 @@ impl Wire for Note {
             rest = behind;
             Some(u64::from_le_bytes(*word))
         };
-        let [entered, messages, latency, offered, accepted] =
-            [word()?, word()?, word()?, word()?, word()?];
+        let [entered, messages, latency, offered, accepted, entries] =
+            [word()?, word()?, word()?, word()?, word()?, word()?];
         *bytes = rest;
         match kind {
             0 => Some(Self::Arrived(entered)),
             1 | 3 => {
-                let batch = Batch { entered, messages, latency, offered, accepted };
+                let batch = Batch { entered, messages, latency, offered, accepted, entries };
                 Some(Self::Report { batch, moves: kind == 1 })
             }
             2 => Some(Self::Measure(Time::from_ps(entered))),
@@ -98,6 +99,9 @@ pub struct Crew<B> {
     /// Links crossed by the messages in `latency`, and by all.
     pub hops: u64,
     pub flit_hops: u64,
+    /// Messages that left their hosts while it was measured, and the time that they waited there
+    /// beyond that on their links.
+    pub left: (u64, u64),
     /// Messages that entered and that were delivered, and their times on their links.
     pub entered: (u64, u64),
     pub delivered: (u64, u64),
@@ -116,6 +120,7 @@ impl<B> Crew<B> {
             latency: Histogram::default(),
             hops: 0,
             flit_hops: 0,
+            left: (0, 0),
             entered: (0, 0),
             delivered: (0, 0),
             by_source: vec![0; hosts as usize],
@@ -196,6 +201,7 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Endpoint<N> for Traffic<'_, N, B> {
     type Worker = Crew<B>;
 
     const ANNOUNCES: bool = false;
+    const WANTS_LEFT: bool = N::TELLS_LEFT && B::LISTENS;
     const LISTENS: bool = B::LISTENS;
 
     fn host(&self, host: HostId) -> Host {
@@ -277,6 +283,17 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Endpoint<N> for Traffic<'_, N, B> {
         Time::MAX
     }
 
+    fn left(&self, host: &mut Host, site: &mut Site<'_, N, Self>, at: Time, id: MessageId) {
+        if at < host.measured || at.ps() >= self.end() {
+            return;
+        }
+        let bytes = self.length(host.id, id.0 & ((1 << INDEX) - 1));
+        let link = self.network.link_time(site.host, bytes);
+        let waited = at.saturating_sub(Time::from_ps(id.0 >> INDEX)).saturating_sub(link);
+        site.worker.left.0 += 1;
+        site.worker.left.1 += waited.ps();
+    }
+
     fn signalled(&self, host: &mut Host) {
         host.heard = true;
     }
@@ -303,6 +320,10 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Traffic<'_, N, B> {
     fn measured(&self) -> Time {
         match self.settings.span {
             Span::Batches { warm_up, .. } => Time::from_ps(self.batch * u64::from(warm_up)),
+            Span::Settling(rule) if rule.warm_up > 0 => {
+                Time::from_ps(self.batch * u64::from(rule.warm_up))
+            }
+            Span::Settling(_) => Time::ZERO,
             Span::Precise { .. } => Time::MAX,
         }
     }
@@ -317,7 +338,7 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Traffic<'_, N, B> {
     fn end(&self) -> u64 {
         match self.settings.span {
             Span::Batches { warm_up, kept } => self.batch * u64::from(warm_up + kept),
-            Span::Precise { .. } => FAR,
+            Span::Precise { .. } | Span::Settling(_) => FAR,
         }
         .min(FAR)
     }
@@ -332,7 +353,7 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Traffic<'_, N, B> {
 
     fn observer(&self) -> Observer {
         Observer {
-            steady_state: SteadyState::new(self.settings.span, self.patience),
+            steady_state: SteadyState::new(self.settings.span, self.batch, self.patience),
             batch: Batch::default(),
             moves: false,
             heard: 0,
@@ -427,8 +448,10 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Traffic<'_, N, B> {
     /// Counts the message that has just entered, and makes the next one.
     fn entered(&self, host: &mut Host, site: &mut Site<'_, N, Self>) {
         let link = self.network.link_time(site.host, host.bytes).ps();
+        let entered = host.next.ps();
         if let Some(batch) = host.accounts.front_mut() {
             batch.entered += 1;
+            batch.entries = batch.entries.wrapping_add(entered);
             batch.offered += link;
         }
         site.worker.entered.0 += 1;
@@ -465,6 +488,7 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Traffic<'_, N, B> {
             batch.messages += 1;
             batch.latency += latency;
             batch.accepted += link;
+            batch.entries = batch.entries.wrapping_sub(entered.ps());
         }
         if at >= host.measured && at.ps() < self.end() {
             crew.latency.add(latency);

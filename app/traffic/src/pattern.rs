@@ -7,8 +7,8 @@ use kernel::Random;
 use topology::{Graph, Shape, Topology};
 use units::{HostId, nearest};
 
-/// The names of all patterns but [`Pattern::Flows`], and what they do.
-pub const PATTERNS: [(&str, &str); 12] = [
+/// The names of all patterns but [`Pattern::Flows`] and [`Pattern::Weighted`], and what they do.
+pub const PATTERNS: [(&str, &str); 18] = [
     ("uniform", "every other host alike"),
     ("uniform-with-self", "every host alike, the sender included"),
     ("hot-spot", "a share of the messages to one host, the rest uniform; share, host"),
@@ -21,6 +21,12 @@ pub const PATTERNS: [(&str, &str); 12] = [
     ("sphere", "a share of the messages within a radius in links, the rest beyond; share, radius"),
     ("incast", "the hosts after one host, so many of them, to it; ways, host"),
     ("ring", "the next host"),
+    ("random-permutation", "every host to one host, by a permutation that the seed decides"),
+    ("diagonal", "a third of the messages to the next host, the rest to the sender"),
+    ("asymmetric", "one of the two hosts of the same number in either half of all"),
+    ("taper64", "64 hosts, 8 in a row: half to the host or its neighbours, half uniform"),
+    ("next-group", "every host of the next group of a dragonfly, or else of the next switch"),
+    ("columns", "every host of the column that has the number of the sender's row, in a square"),
 ];
 
 /// A pattern with its options.
@@ -68,6 +74,26 @@ pub enum Pattern {
     },
     /// The next host by number.
     Ring,
+    /// Every host to one host, which may be itself.
+    RandomPermutation {
+        /// The seed of the permutation.
+        seed: u64,
+    },
+    /// A third of the messages to the next host by number, the rest to the sender.
+    Diagonal,
+    /// To a host of the same number modulo half of all, in either half alike; an even number of
+    /// hosts.
+    Asymmetric,
+    /// With 64 hosts, 8 in a row: half of the messages to the host or one of the eight around it,
+    /// rows and columns closed to rings, half uniform with the sender.
+    Taper64,
+    /// To every host of the next group of a dragonfly, or else of the next switch, alike.
+    NextGroup,
+    /// With the hosts as a square, to every host of the column whose number is that of the sender's
+    /// row, alike.
+    Columns,
+    /// To these hosts in proportion to their weights, whoever sends.
+    Weighted(Vec<(u32, u32)>),
     /// Sources and their destinations.
     Flows(Vec<(u32, u32)>),
 }
@@ -78,7 +104,8 @@ pub enum Misfit {
     /// No such name.
     #[error("there is no traffic `{name}`{}; the names are uniform, uniform-with-self, \
              hot-spot, transpose, bit-reversal, bit-complement, shuffle, tornado, neighbour, \
-             sphere, incast, ring", meant(*.near))]
+             sphere, incast, ring, random-permutation, diagonal, asymmetric, taper64, next-group, \
+             columns", meant(*.near))]
     Unknown {
         /// The text that was given.
         name: String,
@@ -95,6 +122,12 @@ pub enum Misfit {
         /// The number that there are.
         hosts: u32,
     },
+    /// A topology without groups of equal size.
+    #[error("next-group needs a topology with equally many hosts on each switch")]
+    Groups,
+    /// No destination with a weight.
+    #[error("there is no destination with a weight above 0")]
+    Weightless,
     /// A host that is not there.
     #[error("there is no host {host}: there are {hosts}")]
     NoHost {
@@ -156,6 +189,12 @@ impl Pattern {
             "sphere" => Self::Sphere { radius: None, share: 0.8 },
             "incast" => Self::Incast { host: 0, ways: u32::MAX },
             "ring" => Self::Ring,
+            "random-permutation" => Self::RandomPermutation { seed: 1 },
+            "diagonal" => Self::Diagonal,
+            "asymmetric" => Self::Asymmetric,
+            "taper64" => Self::Taper64,
+            "next-group" => Self::NextGroup,
+            "columns" => Self::Columns,
             _ => {
                 let near = nearest(name, &PATTERNS.map(|pattern| pattern.0));
                 return Err(Misfit::Unknown { name: name.to_owned(), near });
@@ -172,9 +211,40 @@ impl Pattern {
     /// The pattern on some hosts of a topology: host `places[n]`, each once, has the number n.
     /// Permutations go by these numbers, spheres by the distance of the places.
     pub fn placed(&self, topology: &Topology, places: &[u32]) -> Result<Destinations, Misfit> {
+        self.destinations(topology, places, false)
+    }
+
+    /// The pattern on some hosts, as [`Pattern::placed`] makes it, but hosts that a permutation
+    /// maps to themselves send to themselves.
+    pub fn placed_with_senders(
+        &self,
+        topology: &Topology,
+        places: &[u32],
+    ) -> Result<Destinations, Misfit> {
+        self.destinations(topology, places, true)
+    }
+
+    fn destinations(
+        &self,
+        topology: &Topology,
+        places: &[u32],
+        with_self: bool,
+    ) -> Result<Destinations, Misfit> {
+        let rule = self.rule(topology, places)?;
+        let hosts = places.len() as u32;
+        let places = places.iter().copied().map(HostId).collect();
+        let destinations = Destinations { places, rule, with_self };
+        if (0..hosts).any(|host| destinations.sends(host)) {
+            Ok(destinations)
+        } else {
+            Err(Misfit::Silent)
+        }
+    }
+
+    fn rule(&self, topology: &Topology, places: &[u32]) -> Result<Rule, Misfit> {
         let hosts = places.len() as u32;
         let all = |to: &dyn Fn(u32) -> u32| Rule::Fixed((0..hosts).map(to).collect());
-        let rule = match self {
+        Ok(match self {
             Self::Uniform => Rule::Uniform,
             Self::UniformWithSelf => Rule::All,
             Self::HotSpot { host, share } => {
@@ -182,10 +252,7 @@ impl Pattern {
                 Rule::HotSpot { host: *host, share: fraction(*share)? }
             }
             Self::Transpose => {
-                let side = hosts.isqrt();
-                if side * side != hosts {
-                    return Err(Misfit::Hosts { pattern: "transpose", form: "a square", hosts });
-                }
+                let side = side("transpose", hosts)?;
                 all(&|host| host % side * side + host / side)
             }
             Self::BitReversal => {
@@ -213,15 +280,21 @@ impl Pattern {
                 let distance = |from: u32| (from + hosts - host) % hosts;
                 all(&|from| if (1..=ways).contains(&distance(from)) { *host } else { from })
             }
+            Self::RandomPermutation { seed } => Rule::Fixed(permutation(*seed, hosts)),
+            Self::Diagonal => Rule::Drawn(Drawn::Diagonal),
+            Self::Asymmetric if !hosts.is_multiple_of(2) => {
+                return Err(Misfit::Hosts { pattern: "asymmetric", form: "an even number", hosts });
+            }
+            Self::Asymmetric => Rule::Drawn(Drawn::Asymmetric),
+            Self::Taper64 if hosts != 64 => {
+                return Err(Misfit::Hosts { pattern: "taper64", form: "64", hosts });
+            }
+            Self::Taper64 => Rule::Drawn(Drawn::Taper64),
+            Self::NextGroup => Rule::Drawn(Drawn::Next(group(topology, hosts)?)),
+            Self::Columns => Rule::Drawn(Drawn::Column(side("columns", hosts)?)),
+            Self::Weighted(weights) => Rule::Weighted(weighted(weights, hosts)?),
             Self::Flows(flows) => Rule::Fixed(pairs(flows, hosts)?),
-        };
-        let places = places.iter().copied().map(HostId).collect();
-        let destinations = Destinations { places, rule };
-        if (0..hosts).any(|host| destinations.sends(host)) {
-            Ok(destinations)
-        } else {
-            Err(Misfit::Silent)
-        }
+        })
     }
 }
 
@@ -231,6 +304,50 @@ fn known(host: u32, hosts: u32) -> Result<(), Misfit> {
 
 fn fraction(share: f64) -> Result<f64, Misfit> {
     if (0.0..=1.0).contains(&share) { Ok(share) } else { Err(Misfit::Share(share.to_string())) }
+}
+
+fn side(pattern: &'static str, hosts: u32) -> Result<u32, Misfit> {
+    let side = hosts.isqrt();
+    if side * side == hosts {
+        return Ok(side);
+    }
+    Err(Misfit::Hosts { pattern, form: "a square", hosts })
+}
+
+/// The hosts of a group of a dragonfly, or of a switch.
+fn group(topology: &Topology, hosts: u32) -> Result<u32, Misfit> {
+    let size = match &topology.shape {
+        Shape::Dragonfly(family) => family.hosts * family.routers,
+        Shape::Grid(family) => family.hosts,
+        Shape::SlimFly(family) => family.hosts,
+        _ => 0,
+    };
+    if size > 0 && hosts.is_multiple_of(size) { Ok(size) } else { Err(Misfit::Groups) }
+}
+
+/// A permutation in which each order has the same chance (Durstenfeld, 1964).
+fn permutation(seed: u64, hosts: u32) -> Box<[u32]> {
+    let random = Random::new(seed, PERMUTATION);
+    let mut to: Box<[u32]> = (0..hosts).collect();
+    for host in (1..hosts).rev() {
+        to.swap(host as usize, random.below(host, 0, u64::from(host) + 1) as usize);
+    }
+    to
+}
+
+/// The purpose of the random numbers of a permutation.
+const PERMUTATION: u32 = 0x5452_0004;
+
+/// Destinations with the sums of weights up to each.
+fn weighted(weights: &[(u32, u32)], hosts: u32) -> Result<Box<[(u32, u64)]>, Misfit> {
+    let mut sum = 0;
+    let mut sums = Vec::new();
+    for &(host, weight) in weights {
+        known(host, hosts)?;
+        sum += u64::from(weight);
+        sums.push((host, sum));
+    }
+    if sum == 0 { Err(Misfit::Weightless) } else { Ok(sums.into()) }
 }
 
 fn power_of_two(pattern: &'static str, hosts: u32) -> Result<u32, Misfit> {
@@ -318,6 +435,8 @@ pub struct Destinations {
     /// The host of each number.
     places: Box<[HostId]>,
     rule: Rule,
+    /// True if a host whose destination is fixed may send to itself.
+    with_self: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -330,13 +449,49 @@ enum Rule {
         host: u32,
         share: f64,
     },
-    /// A host that is its own destination sends nothing.
+    /// A host that is its own destination sends nothing, unless hosts may send to themselves.
     Fixed(Box<[u32]>),
+    /// By a formula of the sender and a draw.
+    Drawn(Drawn),
+    /// The destinations and the sums of weights up to each.
+    Weighted(Box<[(u32, u64)]>),
     /// The hosts in each host's sphere, ascending.
     Sphere {
         near: Box<[Box<[u32]>]>,
         share: f64,
     },
+}
+
+/// A formula for a destination.
+#[derive(Clone, Copy, Debug)]
+enum Drawn {
+    Diagonal,
+    Asymmetric,
+    Taper64,
+    /// The next group of so many hosts.
+    Next(u32),
+    /// A column of a square with this side.
+    Column(u32),
+}
+
+impl Drawn {
+    /// The destination of a host among `hosts`; `draw` returns a number below a bound.
+    fn to(self, host: u32, hosts: u32, draw: impl Fn(u32) -> u32) -> u32 {
+        match self {
+            Self::Diagonal if draw(3) == 0 => (host + 1) % hosts,
+            Self::Diagonal => host,
+            Self::Asymmetric => host % (hosts / 2) + draw(2) * (hosts / 2),
+            Self::Taper64 => {
+                // 64 of 128 to any host, and the others to 9 places of the same chance.
+                let near = draw(128);
+                let around = draw(9);
+                let place = (64 + host + 8 * (around / 3) + around % 3 - 9) % 64;
+                if near < 64 { near } else { place }
+            }
+            Self::Next(group) => (draw(group) + (host / group + 1) * group) % hosts,
+            Self::Column(side) => draw(side) * side + host / side,
+        }
+    }
 }
 
 impl Destinations {
@@ -359,7 +514,10 @@ impl Destinations {
     /// Returns true if a host sends anything.
     pub fn sends(&self, host: u32) -> bool {
         match &self.rule {
-            Rule::Fixed(to) => to.get(host as usize).is_some_and(|&to| to != host),
+            Rule::Fixed(to) => {
+                to.get(host as usize).is_some_and(|&to| self.with_self || to != host)
+            }
+            Rule::Drawn(_) | Rule::Weighted(_) => true,
             _ => self.hosts() > 1,
         }
     }
@@ -373,6 +531,14 @@ impl Destinations {
             Rule::Uniform | Rule::HotSpot { .. } => self.other(random, host, number),
             Rule::All => random.below(host, 2 * number + 1, self.hosts().into()) as u32,
             Rule::Fixed(to) => to[host as usize],
+            Rule::Drawn(drawn) => drawn.to(host, self.hosts(), |bound| {
+                random.below(host, 2 * number + u64::from(bound != 9), bound.into()) as u32
+            }),
+            Rule::Weighted(sums) => {
+                let all = sums.last().map_or(0, |last| last.1);
+                let at = random.below(host, 2 * number + 1, all);
+                sums[sums.partition_point(|&(_, sum)| sum <= at)].0
+            }
             Rule::Sphere { near, share } => {
                 let near = &near[host as usize];
                 let far = self.places.len() - 1 - near.len();

@@ -13,7 +13,7 @@ use units::Time;
 use crate::model::{Crew, Delivery, FAR, Observer, Traffic, numbers};
 use crate::statistics::{Estimate, Histogram};
 use crate::steady_state::{MOST_WARM, Span};
-use crate::{Arrivals, Destinations, Lengths};
+use crate::{Arrivals, Destinations, Lengths, OnOff};
 
 /// The settings of a measurement: the traffic, and for how long it runs.
 #[derive(Clone, Debug)]
@@ -65,6 +65,9 @@ pub enum Error {
     /// Bursts of less than a message.
     #[error("bursts of {0} messages: the mean must be 1 or more")]
     Burst(String),
+    /// A chance that is none.
+    #[error("sources that are on or off: a probability of {0} is not between 0 and 1")]
+    Chance(String),
     /// Hosts that are not there.
     #[error("traffic of {traffic} hosts on a network of {network}")]
     Hosts {
@@ -116,6 +119,10 @@ pub struct Point {
     pub percentiles: Option<[u64; 5]>,
     /// Mean number of links that a message crossed.
     pub hops: Option<f64>,
+    /// Mean time that messages wait at their hosts beyond that on their links, where a probe
+    /// listens and the network tells.
+    #[serde(skip)]
+    pub wait: Option<f64>,
     /// Messages measured.
     pub messages: u64,
     /// Time of the warm-up.
@@ -209,6 +216,7 @@ pub fn observe<N: Links, B: Probe<Record<N::Detail>>>(
         let add = |sum: &mut (u64, u64), other: (u64, u64)| {
             *sum = (sum.0 + other.0, sum.1 + other.1);
         };
+        add(&mut all.left, crew.left);
         add(&mut all.entered, crew.entered);
         add(&mut all.delivered, crew.delivered);
         all.by_source.iter_mut().zip(crew.by_source).for_each(|(sum, part)| *sum += part);
@@ -255,6 +263,7 @@ fn sum_up<B>(
         latency: state.latency(),
         percentiles: any.then(|| [least, share(0.5), share(0.95), share(0.99), most]),
         hops: any.then(|| all.hops as f64 / messages as f64),
+        wait: (all.left.0 > 0).then(|| all.left.1 as f64 / all.left.0 as f64),
         messages,
         warm_up: u64::from(state.warm_up()) * batch,
         measured: measured.ps(),
@@ -300,6 +309,12 @@ fn check<N: Links>(network: &N, settings: &Settings) -> Result<u64, Error> {
     if !(*load > 0.0 && *load <= 1.0) {
         return Err(Error::Load(load.to_string()));
     }
+    if let Arrivals::OnOff(OnOff { on, off, rate }) = arrivals
+        && let Some(wrong) =
+            [on, off, rate].into_iter().find(|chance| !(0.0..=1.0).contains(*chance))
+    {
+        return Err(Error::Chance(wrong.to_string()));
+    }
     if let Arrivals::Bursty(burst) = arrivals
         && !(1.0..f64::INFINITY).contains(burst)
     {
@@ -320,6 +335,7 @@ fn check<N: Links>(network: &N, settings: &Settings) -> Result<u64, Error> {
     let batches = match settings.span {
         Span::Precise { batches, .. } => u64::from(batches.max(10)) + u64::from(MOST_WARM) + 2,
         Span::Batches { warm_up, kept } => u64::from(warm_up) + u64::from(kept),
+        Span::Settling(rule) => u64::from(rule.most),
     };
     match batch.ps().checked_mul(batches) {
         Some(all) if all < FAR => Ok(batch.ps()),

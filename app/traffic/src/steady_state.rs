@@ -27,6 +27,7 @@
 //! Nothing can move any more if for several batches no host hears from the network, none has
 //! anything to do there, and messages are outstanding: a deadlock.
 
+use crate::settling::{Settled, Settling};
 use crate::statistics::{Estimate, mean, student, student_99, variance};
 
 /// The sums over a batch.
@@ -42,6 +43,9 @@ pub struct Batch {
     pub offered: u64,
     /// The time on their sources' links of the messages delivered.
     pub accepted: u64,
+    /// The times of entry of the messages that entered less those of the messages delivered, as a
+    /// wrapping sum.
+    pub entries: u64,
 }
 
 impl Batch {
@@ -51,6 +55,7 @@ impl Batch {
         self.latency += other.latency;
         self.offered += other.offered;
         self.accepted += other.accepted;
+        self.entries = self.entries.wrapping_add(other.entries);
     }
 
     /// Returns by how much the traffic outstanding rises.
@@ -82,6 +87,8 @@ pub enum Span {
         /// Kept.
         kept: u32,
     },
+    /// By BookSim's rule.
+    Settling(Settling),
 }
 
 /// Batches that are looked at for drift, and fewest that are kept.
@@ -122,6 +129,12 @@ pub(crate) struct SteadyState {
     to_limit: bool,
     /// Messages that have entered and not been delivered.
     pub outstanding: u64,
+    /// The wrapping sum of their times of entry.
+    entries: u64,
+    /// The state of BookSim's rule.
+    settled: Settled,
+    /// The length of a batch, in picoseconds.
+    length: u64,
     /// Batches so far.
     pub batches: u32,
     /// The number of batches at the end of the run so far in which nothing moved though messages
@@ -132,7 +145,7 @@ pub(crate) struct SteadyState {
 }
 
 impl SteadyState {
-    pub fn new(span: Span, patience: u32) -> Self {
+    pub fn new(span: Span, length: u64, patience: u32) -> Self {
         let phase = match span {
             Span::Batches { warm_up: 0, .. } => Phase::Keep,
             _ => Phase::Warm,
@@ -145,6 +158,9 @@ impl SteadyState {
             steady: true,
             to_limit: false,
             outstanding: 0,
+            entries: 0,
+            settled: Settled::default(),
+            length,
             batches: 0,
             idle: 0,
             patience,
@@ -166,6 +182,7 @@ impl SteadyState {
     pub fn end_batch(&mut self, batch: Batch, moves: bool) -> Decision {
         self.batches += 1;
         self.outstanding = (self.outstanding + batch.entered).saturating_sub(batch.messages);
+        self.entries = self.entries.wrapping_add(batch.entries);
         self.idle = if moves || self.outstanding == 0 { 0 } else { self.idle + 1 };
         let decision = self.keep(batch);
         if self.deadlocked() { Decision::Stop } else { decision }
@@ -173,6 +190,15 @@ impl SteadyState {
 
     /// Files the batch under its phase.
     fn keep(&mut self, batch: Batch) -> Decision {
+        if let Span::Settling(rule) = self.span {
+            let kept = if self.settled.warm { &mut self.kept } else { &mut self.warm };
+            kept.push(batch);
+            let end = u64::from(self.batches) * self.length;
+            let waiting = (self.outstanding, self.entries);
+            let decision = self.settled.sample(&rule, batch, end, waiting);
+            self.steady = !self.settled.exceeded;
+            return decision;
+        }
         match self.phase {
             Phase::Warm => self.warm.push(batch),
             Phase::Between => {
@@ -189,6 +215,7 @@ impl SteadyState {
                 }
                 Decision::Continue
             }
+            Span::Settling(_) => Decision::Continue,
             Span::Precise { half_width, batches } if self.phase == Phase::Keep => {
                 if self.enough(half_width, batches) { Decision::Stop } else { Decision::Continue }
             }
@@ -229,9 +256,10 @@ impl SteadyState {
         (messages > 0.0).then_some(Estimate { mean, ..estimate })
     }
 
-    /// Returns the traffic that a batch accepted.
+    /// Returns the traffic that a batch accepted, of the batches kept, or else of all.
     pub fn accepted(&self) -> Estimate {
-        let accepted = self.kept.iter().map(|batch| batch.accepted as f64);
+        let batches = if self.kept.is_empty() { &self.warm } else { &self.kept };
+        let accepted = batches.iter().map(|batch| batch.accepted as f64);
         Estimate::from_batches(&accepted.collect::<Vec<_>>())
     }
 
@@ -243,6 +271,9 @@ impl SteadyState {
 
     /// Returns true if ever more traffic is outstanding: see the module.
     pub fn grows(&self) -> bool {
+        if matches!(self.span, Span::Settling(_)) {
+            return false;
+        }
         let size = self.kept.len() / GROUPS;
         // The first, which are nearest to the warm-up, are left out.
         let first = self.kept.len() - size * GROUPS;
@@ -255,6 +286,9 @@ impl SteadyState {
 
     /// Returns true if less is accepted than offered in the batches kept: see the module.
     pub fn lags(&self) -> bool {
+        if matches!(self.span, Span::Settling(_)) {
+            return false;
+        }
         let differences: Vec<f64> = self.kept.iter().map(Batch::difference).collect();
         let count = differences.len() as u32;
         let error = (variance(&differences) / f64::from(count.max(1))).sqrt();
@@ -285,11 +319,11 @@ mod tests {
     use super::*;
 
     fn batch(latency: u64) -> Batch {
-        Batch { entered: 1, messages: 1, latency, offered: 10, accepted: 10 }
+        Batch { entered: 1, messages: 1, latency, offered: 10, accepted: 10, entries: 0 }
     }
 
     fn precise() -> SteadyState {
-        SteadyState::new(Span::Precise { half_width: 0.01, batches: 100 }, 5)
+        SteadyState::new(Span::Precise { half_width: 0.01, batches: 100 }, 1, 5)
     }
 
     /// Ten batches that alternate between 100 and 102 do not drift; ten that rise by 10 each do: 50

@@ -5,11 +5,16 @@ mod common;
 
 use common::{even, network, settings};
 use kernel::Silent;
-use traffic::{Arrivals, Lengths, Pattern, Settings, Span, observe};
+use traffic::{Arrivals, Lengths, OnOff, Pattern, Settings, Span, observe};
 use units::Time;
 
-const ALL: [Arrivals; 4] =
-    [Arrivals::Bernoulli, Arrivals::Poisson, Arrivals::Bursty(8.0), Arrivals::Fixed];
+/// On for 20 slots and off for 30 on average, and a message in one of 16 slots while it is on: 0.4
+/// / 16 messages a slot, which are 0.4 of the link with messages of 16 flits.
+const ON_OFF: Arrivals =
+    Arrivals::OnOff(OnOff { on: 1.0 / 30.0, off: 1.0 / 20.0, rate: 1.0 / 16.0 });
+
+const ALL: [Arrivals; 5] =
+    [Arrivals::Bernoulli, Arrivals::Poisson, Arrivals::Bursty(8.0), Arrivals::Fixed, ON_OFF];
 
 /// 16 hosts, 5 ms, messages of 16 flits of 32 ns at a load of 0.4: one in 1280 ns, 62 500 in all.
 /// The counts of the random ones deviate by 4 sqrt(62 500) = 1000 = 1.6 %, bursts of 8 by sqrt(15)
@@ -28,7 +33,7 @@ fn offered_load() {
         };
         let observed = observe(&net, &settings, false, || Silent).expect("it runs");
         let within = match arrivals {
-            Arrivals::Bursty(_) => 0.016 * 15_f64.sqrt(),
+            Arrivals::Bursty(_) | Arrivals::OnOff(_) => 0.016 * 15_f64.sqrt(),
             Arrivals::Fixed => 0.001,
             _ => 0.016,
         };

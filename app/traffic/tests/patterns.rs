@@ -46,6 +46,61 @@ fn grids() {
     assert_eq!(to("torus:dims=4x4,hosts=2", &Pattern::Neighbour)[1], 11);
 }
 
+/// Which hosts a host sends to in 4000 draws, and the share of each.
+fn drawn(spec: &str, pattern: &Pattern, host: u32) -> Vec<(u32, f64)> {
+    let topology = topology::parse(spec).expect(spec);
+    let destinations = pattern.on(&topology).expect(spec);
+    let mut counts = vec![0; destinations.hosts() as usize];
+    for number in 0..4000 {
+        counts[destinations.draw(Random::new(1, 1), host, number) as usize] += 1;
+    }
+    let shares = (0..).zip(counts).filter(|(_, count)| *count > 0);
+    shares.map(|(to, count)| (to, f64::from(count) / 4000.0)).collect()
+}
+
+/// The patterns of BookSim 2 that draw: shares by hand, which deviate by 4 sqrt(p (1-p) / 4000) <
+/// 0.032. In a dragonfly of p = 2, groups have 8 hosts; host 10 is of the second group.
+#[test]
+fn drawn_destinations() {
+    let close = |found: Vec<(u32, f64)>, wanted: &[(u32, f64)]| {
+        let same = found.len() == wanted.len()
+            && found.iter().zip(wanted).all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 0.032);
+        assert!(same, "{found:?} {wanted:?}");
+    };
+    let star = "star:hosts=16";
+    close(drawn(star, &Pattern::Diagonal, 15), &[(0, 1.0 / 3.0), (15, 2.0 / 3.0)]);
+    close(drawn(star, &Pattern::Asymmetric, 11), &[(3, 0.5), (11, 0.5)]);
+    close(drawn(star, &Pattern::Columns, 6), &[(1, 0.25), (5, 0.25), (9, 0.25), (13, 0.25)]);
+    let weights = Pattern::Weighted(vec![(3, 3), (7, 1)]);
+    close(drawn(star, &weights, 3), &[(3, 0.75), (7, 0.25)]);
+    let next: Vec<_> = (16..24).map(|host| (host, 0.125)).collect();
+    close(drawn("dragonfly:p=2", &Pattern::NextGroup, 10), &next);
+    let next = [(4, 0.5), (5, 0.5)];
+    close(drawn("hyperx:dims=4,hosts=2", &Pattern::NextGroup, 3), &next);
+    // Host 0 of 8 x 8: half to the nine around it and 1/128 to each host besides.
+    let near = drawn("star:hosts=64", &Pattern::Taper64, 0);
+    let around = [0, 1, 7, 8, 9, 55, 56, 57, 63];
+    let often: Vec<_> = near.iter().filter(|(_, share)| *share > 0.03).map(|n| n.0).collect();
+    assert_eq!(often.len(), 9, "{near:?}");
+    assert!(often.iter().all(|host| around.contains(host)), "{often:?}");
+}
+
+/// A permutation gives every host to one; another seed gives another one. Hosts that it leaves
+/// alone send to themselves if that is asked for.
+#[test]
+fn random_permutation() {
+    let seeded = |seed| to("star:hosts=16", &Pattern::RandomPermutation { seed });
+    let mut sorted = seeded(1);
+    sorted.sort_unstable();
+    assert_eq!(sorted, (0..16).collect::<Vec<_>>());
+    assert_ne!(seeded(1), seeded(2));
+    let star = topology::parse("star:hosts=4").expect("a star");
+    let places = [0, 1, 2, 3];
+    let alone = Pattern::Transpose.placed(&star, &places).expect("a pattern");
+    let with = Pattern::Transpose.placed_with_senders(&star, &places).expect("a pattern");
+    assert!(!alone.sends(0) && alone.sends(1) && with.sends(0));
+}
+
 #[test]
 fn incast_and_flows() {
     let star = "star:hosts=6";
