@@ -59,6 +59,7 @@ Examples:
   heddle run pattern:dissemination --ranks 1048576 --size 15B
   heddle run collective:bcast --collectives openmpi --ranks 64 --size 1MiB
   heddle run traffic:uniform --network infiniband --topology torus:dims=8x8 --load 0.1:0.9:0.1
+  heddle run booksim:torus88.cfg --booksim injection_rate=0.3
   heddle run experiment.toml --threads 2 -o result
   zcat app.goal.gz | heddle run -
   heddle run result/manifest.json";
@@ -67,9 +68,10 @@ Examples:
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Run {
-    /// A GOAL file, pattern:NAME, collective:NAME, traffic:NAME, traces (a folder, the beginning of
-    /// their names or an .index file), an experiment file (.toml), a manifest (.json) or the folder
-    /// that has one; - is a GOAL file on standard input
+    /// A GOAL file, pattern:NAME, collective:NAME, traffic:NAME, booksim:FILE (a configuration of
+    /// BookSim 2), traces (a folder, the beginning of their names or an .index file), an experiment
+    /// file (.toml), a manifest (.json) or the folder that has one; - is a GOAL file on standard
+    /// input
     pub source: String,
     /// A machine: an experiment file without a workload, which what follows overrides; or a
     /// platform of SimGrid
@@ -78,6 +80,9 @@ pub struct Run {
     /// Set a key of the experiment, such as loggops.L=2500ns; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Set a key of the BookSim 2 configuration, such as injection_rate=0.3; can be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub booksim: Vec<String>,
     /// How to print the summary
     #[arg(long, value_enum, default_value_t = Format::Table, help_heading = "Output")]
     pub format: Format,

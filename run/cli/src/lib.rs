@@ -2,6 +2,7 @@
 //! ranks share a process.
 
 mod arguments;
+mod booksim;
 mod compare;
 mod compile;
 mod exit;

@@ -10,6 +10,7 @@ use results::TimeColumn;
 
 use crate::{
     arguments::{Format, Run},
+    booksim,
     exit::{Ending, Exit, complain, in_colour, print, written},
     program,
     progress::Terminal,
@@ -19,6 +20,10 @@ use crate::{
 /// Simulates what is asked for and prints the summary. A live program is held by what `make` makes,
 /// or as the settings say, and the exit code is its own.
 pub fn run(arguments: &Run, make: Option<MakeRunner>) -> Result<u8, Ending> {
+    if let Some(file) = arguments.source.strip_prefix(booksim::PREFIX) {
+        return booksim::run(arguments, file).map(|()| Exit::Success as u8);
+    }
+    booksim::unused(arguments)?;
     let request = Request {
         subject: Some(arguments.source.clone()),
         machine: arguments.machine.clone(),

@@ -8,6 +8,7 @@
 //! Settings know no model and no workload; `models` and `workloads` hold a file for each. This is
 //! the only crate that knows every model by name.
 
+mod booksim;
 pub mod compare;
 mod estimate;
 mod folder;
@@ -20,6 +21,7 @@ mod settings;
 pub mod study;
 mod workloads;
 
+pub use booksim::{BookSim, BookSimPoint, BookSimPoints};
 pub use folder::{Output, Timeline};
 pub use host::Meter;
 pub use job::{Ending, Failure, Job, Observer, Observers, Records, Report, Runs};

@@ -300,7 +300,12 @@ const ROOM: u32 = 256;
 
 /// Warns if packets can wait for each other in a circle.
 pub(super) fn deadlock(imported: &Imported, routes: &Routes) -> Vec<String> {
-    let analysis = topology::route::analyse(&imported.topology.graph, routes);
+    circles(&imported.topology, routes)
+}
+
+/// Warns if packets on a topology can wait for each other in a circle.
+pub(crate) fn circles(topology: &Topology, routes: &Routes) -> Vec<String> {
+    let analysis = topology::route::analyse(&topology.graph, routes);
     match (analysis.cycle, analysis.sample) {
         (Some(cycle), _) => vec![format!(
             "packets can wait for each other in a circle of {} channels; heddle topology shows it",
