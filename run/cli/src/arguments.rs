@@ -44,6 +44,8 @@ pub enum Command {
     Ladder(Ladder),
     /// Run an experiment once for each combination of values that vary, and make a table of it
     Study(Study),
+    /// Estimate the parameters of an interconnect from measured times, with intervals
+    Fit(Fit),
     /// Describe a topology: counts, distances, bisection, routes, deadlock check, drawing
     Topology(Topology),
     /// List the patterns
@@ -441,6 +443,34 @@ pub struct Study {
 pub enum Executor {
     /// Wherever something runs the commands that are printed
     Commands,
+}
+
+const FIT_EXAMPLES: &str = "\
+Examples:
+  heddle fit samples.csv
+  heddle fit samples.csv -o mycluster.toml
+  heddle run app.goal --machine mycluster.toml
+  heddle fit samples.csv --format json";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{FIT_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub struct Fit {
+    /// Measured times: samples.csv; - is standard input
+    pub file: String,
+    /// Write a machine file, and beside it a table of replicates, NAME.replicates.csv
+    #[arg(short, long, value_name = "FILE.toml")]
+    pub output: Option<PathBuf>,
+    /// Number of bootstrap replicates
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1000,
+        value_parser = clap::value_parser!(u32).range(100..=100_000)
+    )]
+    pub replicates: u32,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
 }
 
 const TOPOLOGY_EXAMPLES: &str = "\

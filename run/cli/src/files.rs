@@ -153,7 +153,8 @@ fn read(name: &str) -> Result<Reading, Ending> {
     reading.map_err(|error| wrong(name, error))
 }
 
-fn contents(name: &str) -> Result<Vec<u8>, Ending> {
+/// Returns the contents of a file, or of standard input.
+pub fn contents(name: &str) -> Result<Vec<u8>, Ending> {
     let mut bytes = Vec::new();
     let result = match name {
         STANDARD => io::stdin().lock().read_to_end(&mut bytes),

@@ -7,6 +7,7 @@ mod compare;
 mod compile;
 mod exit;
 mod files;
+mod fit;
 mod flags;
 mod ladder;
 mod mpirun;
@@ -57,6 +58,7 @@ pub fn main() -> ExitCode {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Ladder(arguments) => ladder::run(&arguments),
         Command::Study(arguments) => study::run(&arguments),
+        Command::Fit(arguments) => fit::run(&arguments),
         Command::Topology(arguments) => topology::describe(&arguments),
         Command::Patterns => exit::print(&experiment::patterns()),
         Command::Schema(arguments) if arguments.reference => {

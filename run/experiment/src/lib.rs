@@ -9,6 +9,7 @@
 //! the only crate that knows every model by name.
 
 mod booksim;
+mod calibration;
 pub mod compare;
 mod estimate;
 mod folder;

@@ -10,6 +10,7 @@ use traces::source::Traces;
 use units::Time;
 
 use crate::{
+    calibration,
     folder::{self, Output},
     job::{Failure, Job, Observers, Records, Report},
     models::{self, Machine, Model, Stock},
@@ -74,6 +75,8 @@ impl Plan {
         let machine = machine.map_err(|found| mistakes.extend(found)).ok();
         let output =
             folder::output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();
+        let measured =
+            calibration::check(&configuration).map_err(|found| mistakes.extend(found)).ok();
         let inputs = inputs(&configuration);
         unchanged(&configuration, &inputs, &mut warnings, &mut mistakes);
         let (Some(workload), Some(kind), Some((machine, remarks)), Some(mut settings), true) =
@@ -102,7 +105,7 @@ impl Plan {
             records: folder::records(&configuration, output.as_ref()),
             gantt: configuration.switch(keys::run::output::GANTT),
             output,
-            remarks: usage::remark(&configuration).into_iter().collect(),
+            remarks: usage::remark(&configuration).into_iter().chain(measured.flatten()).collect(),
             warnings,
             inputs,
             configuration,
@@ -209,6 +212,7 @@ pub(crate) fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
     let paths = [
         keys::traces::MAP,
         keys::noise::TRACE,
+        keys::calibration::REPLICATES,
         keys::network::TABLES,
         keys::placement::FILE,
         keys::live::TIMES,

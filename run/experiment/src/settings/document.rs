@@ -30,15 +30,27 @@ fn table_schema(table: &str) -> Json {
     for key in KEYS.iter().filter(|key| key.table() == table) {
         properties.insert(key.short().to_owned(), key_schema(key));
     }
-    for (inner, doc) in TABLES {
-        let (parent, name) = inner.rsplit_once('.').unwrap_or(("", inner));
-        if parent == table {
-            let mut schema = table_schema(inner);
+    for (name, full) in inner_tables(table) {
+        let mut schema = table_schema(&full);
+        if let Some((_, doc)) = TABLES.iter().find(|(known, _)| *known == full) {
             schema["description"] = (*doc).into();
-            properties.insert(name.to_owned(), schema);
         }
+        properties.insert(name, schema);
     }
     json!({ "type": "object", "additionalProperties": false, "properties": properties })
+}
+
+/// Returns the names and the full names of the tables right in a table, of which some have no keys
+/// but only tables.
+fn inner_tables(table: &str) -> Vec<(String, String)> {
+    let prefix = if table.is_empty() { String::new() } else { format!("{table}.") };
+    let mut names: Vec<(String, String)> = TABLES
+        .iter()
+        .filter_map(|(inner, _)| inner.strip_prefix(prefix.as_str())?.split('.').next())
+        .map(|name| (name.to_owned(), format!("{prefix}{name}")))
+        .collect();
+    names.dedup();
+    names
 }
 
 fn key_schema(key: &Key) -> Json {

@@ -162,6 +162,7 @@ macro_rules! table {
     };
 }
 
+pub(crate) mod calibration;
 pub(crate) mod flow;
 pub(crate) mod live;
 pub(crate) mod loggops;
@@ -218,6 +219,19 @@ pub const TABLES: &[(&str, &str)] = &[
          For networks with switches; there o, g and O are as in `[loggops]` unless they are set \
          here.",
     ),
+    (
+        "calibration",
+        "The origin of parameters that were measured, as `heddle fit` writes it. A run checks it \
+         and says it in its summary. Chapter \"Measuring\" explains it.",
+    ),
+    ("calibration.loggops.L", "Interval of 95 % of `loggops.L`."),
+    ("calibration.loggops.o", "Interval of 95 % of `loggops.o`."),
+    ("calibration.loggops.o-send", "Interval of 95 % of `loggops.o-send`."),
+    ("calibration.loggops.o-recv", "Interval of 95 % of `loggops.o-recv`."),
+    ("calibration.loggops.g", "Interval of 95 % of `loggops.g`."),
+    ("calibration.loggops.G", "Interval of 95 % of `loggops.G`."),
+    ("calibration.loggops.O", "Interval of 95 % of `loggops.O`."),
+    ("calibration.loggops.S", "Interval of 95 % of `loggops.S`."),
     ("protocol", "How hosts agree on a message."),
     (
         "network",
@@ -266,6 +280,15 @@ const PARTS: &[&[Key]] = &[
     loggops::DECLARED,
     loggops::large::DECLARED,
     loggops::local::DECLARED,
+    calibration::DECLARED,
+    calibration::latency::DECLARED,
+    calibration::overhead::DECLARED,
+    calibration::send_overhead::DECLARED,
+    calibration::receive_overhead::DECLARED,
+    calibration::gap::DECLARED,
+    calibration::gap_per_byte::DECLARED,
+    calibration::overhead_per_byte::DECLARED,
+    calibration::eager_limit::DECLARED,
     protocol::DECLARED,
     network::DECLARED,
     network::arbiter::DECLARED,
@@ -360,7 +383,8 @@ pub(crate) fn of_flag(name: &str, calls: bool) -> Option<Id> {
 
 /// Returns whether a table of this name exists, perhaps only as part of a longer name.
 pub(crate) fn is_table(name: &str) -> bool {
-    TABLES.iter().any(|&(table, _)| table == name)
+    let within = |table: &str| table.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+    TABLES.iter().any(|&(table, _)| table == name || within(table))
 }
 
 /// Returns advice on a name that is neither a key nor a table: the nearest one in the same table,

@@ -188,6 +188,8 @@ pub(super) const TRAFFIC_PACKETS: Scope = scope(Part::Run, SWITCHES, workloads(&
 /// Synthetic traffic.
 pub(super) const TRAFFIC: Scope = scope(Part::Run, ANY_MODEL, workloads(&[Traffic]));
 
+/// The origin of measured parameters.
+pub(super) const CALIBRATED: Scope = scope(Part::Machine, ANY_MODEL, PROGRAMS);
 /// The wire of LogGOPS.
 pub(super) const WIRE: Scope = scope(Part::Machine, models(&[Loggops, Loggopsim]), PROGRAMS);
 /// The wire of LogGOPS for large messages, of which LogGOPSim has no other.

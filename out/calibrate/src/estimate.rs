@@ -1,0 +1,172 @@
+//! Parameters of LogGOPS from samples, with intervals, refusals and diagnoses.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    cells::{cells, resolution},
+    diagnose::{self, Diagnosis},
+    noise::Medians,
+    overheads::{Curve, curves},
+    plan::{Derived, Limit, Plan},
+    resample::{Units, residuals},
+    samples::{Operation, Sample},
+    segments::Segment,
+    statistics::{quantile, student},
+};
+
+/// The parameters, with their units.
+pub const PARAMETERS: [(&str, &str); 8] = [
+    ("L", "ns"),
+    ("o", "ns"),
+    ("o_send", "ns"),
+    ("o_receive", "ns"),
+    ("g", "ns"),
+    ("G", "ns/B"),
+    ("O", "ns/B"),
+    ("S", "B"),
+];
+
+/// A value with its interval of 95 %.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The value.
+    pub value: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end of the interval.
+    pub high: f64,
+}
+
+/// Options of an estimation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The number of bootstrap replicates.
+    pub replicates: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { replicates: 1000 }
+    }
+}
+
+/// All that samples say of an interconnect.
+#[derive(Clone, Debug, Default)]
+pub struct Calibration {
+    /// The parameters that the samples determine, by name.
+    pub parameters: BTreeMap<&'static str, Estimate>,
+    /// The pieces of the costs of each operation.
+    pub segments: BTreeMap<String, Vec<Segment>>,
+    /// The parameters that the samples do not determine, with the reasons.
+    pub refused: BTreeMap<&'static str, String>,
+    /// The properties of the samples that make parameters doubtful.
+    pub diagnoses: Vec<Diagnosis>,
+    /// The number of samples.
+    pub samples: usize,
+    /// The best guess of g where its value is refused, in nanoseconds.
+    pub hidden_gap: Option<f64>,
+    /// L and the overheads of both sides together, in nanoseconds, where no more is known.
+    pub one_way: Option<Estimate>,
+    /// The greatest size up to which messages are known to be of one kind.
+    pub largest: u64,
+    /// The joint replicates: for each the values of [`Calibration::columns`].
+    pub replicates: Vec<Vec<f64>>,
+    /// The parameters of the replicates' columns.
+    pub columns: Vec<&'static str>,
+}
+
+/// Intervals are wider than the bootstrap's by this factor: percentiles of replicates are a little
+/// too near each other for medians of few samples.
+const CAUTION: f64 = 1.05;
+
+/// Estimates what samples determine.
+pub fn fit(samples: &[Sample], options: &Options) -> Calibration {
+    let (kept, modes) = diagnose::lower_modes(samples);
+    let cells = cells(&kept);
+    let units = Units::new(&kept, &cells);
+    let medians = Medians::new(&cells, &units, options.replicates, resolution(samples));
+    let curves = curves(&cells, &medians);
+    let limit = Limit::find(&curves);
+    let plan = Plan::new(&cells, &medians, &curves, &limit);
+    let mut fitted = Calibration {
+        segments: named_segments(&curves),
+        diagnoses: modes.into_iter().chain(diagnose::asymmetry(samples)).collect(),
+        samples: samples.len(),
+        largest: limit.largest(),
+        ..Calibration::default()
+    };
+    let shown = residuals(&cells, kept.len());
+    fitted.diagnoses.extend(diagnose::others(&kept, &shown));
+    fitted.diagnoses.extend(plan.near.clone());
+    let derived = plan.derive(&medians.measured, None);
+    let all: Vec<Derived> = medians
+        .replicates
+        .iter()
+        .map(|times| plan.derive(times, Some(&derived)))
+        .filter(|replicate| replicate.known() == derived.known())
+        .collect();
+    // The noise of cells of one sample is known as well as the scatter of so many cells.
+    let doubt = if medians.single {
+        student(cells.len().saturating_sub(2)) / 1.96
+    } else {
+        units.widening()
+    };
+    let factor = CAUTION * doubt * derived.misfit();
+    let mut estimates = BTreeMap::new();
+    for (place, (name, _)) in PARAMETERS.iter().take(Derived::COUNT).enumerate() {
+        let column: Vec<f64> = all.iter().map(|replicate| replicate.values[place]).collect();
+        estimates.extend(interval(derived.values[place], column, factor).map(|e| (*name, e)));
+    }
+    let trip = all.iter().map(|replicate| replicate.one_way).collect();
+    fitted.one_way = interval(derived.one_way, trip, factor).map(clipped);
+    fitted.hidden_gap = Some(derived.values[Derived::GAP]).filter(|gap| gap.is_finite());
+    crate::refuse::judge(&mut fitted, estimates, &plan, &limit);
+    fitted.keep_replicates(&all);
+    fitted
+}
+
+fn named_segments(curves: &BTreeMap<Operation, Curve>) -> BTreeMap<String, Vec<Segment>> {
+    let several = curves.iter().filter(|(_, curve)| curve.points.len() > 1);
+    several.map(|(operation, curve)| (operation.to_string(), curve.segments())).collect()
+}
+
+/// Returns the interval about a value from its replicates, `factor` times as wide as theirs.
+fn interval(value: f64, mut replicates: Vec<f64>, factor: f64) -> Option<Estimate> {
+    if !value.is_finite() || replicates.len() < 20 {
+        return None;
+    }
+    replicates.sort_by(f64::total_cmp);
+    let away = |part| (quantile(&replicates, part) - value) * factor;
+    // Delays are written with few digits too, and sums of floating-point numbers keep no more.
+    let least = 1e-6 * value.abs().max(1e-3);
+    Some(Estimate {
+        value,
+        low: value + away(0.025).min(-least),
+        high: value + away(0.975).max(least),
+    })
+}
+
+/// Returns an estimate without what is below zero.
+pub fn clipped(estimate: Estimate) -> Estimate {
+    let Estimate { value, low, high } = estimate;
+    Estimate { value: value.max(0.0), low: low.max(0.0), high: high.max(0.0) }
+}
+
+impl Calibration {
+    /// Returns whether nothing was determined.
+    pub fn is_empty(&self) -> bool {
+        self.parameters.is_empty() && self.one_way.is_none()
+    }
+
+    /// Keeps the columns of those parameters that were not refused.
+    fn keep_replicates(&mut self, all: &[Derived]) {
+        let places: Vec<usize> = (0..Derived::COUNT)
+            .filter(|&place| self.parameters.contains_key(PARAMETERS[place].0))
+            .collect();
+        self.columns = places.iter().map(|&place| PARAMETERS[place].0).collect();
+        let row = |replicate: &Derived| {
+            places.iter().map(|&place| replicate.values[place].max(0.0)).collect()
+        };
+        self.replicates = all.iter().map(row).collect();
+    }
+}

@@ -1,0 +1,232 @@
+//! The forms in which a calibration is written: a machine file, JSON, a table of replicates.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    estimate::{Calibration, Estimate, PARAMETERS},
+    segments::Segment,
+};
+
+/// The origin of a calibration, as the machine file states it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// The day of the estimation, as YYYY-MM-DD.
+    pub date: String,
+    /// The names of the hosts; empty if they are not known.
+    pub hosts: String,
+    /// The name of the file of samples.
+    pub source: String,
+    /// The hash of the samples, as [`sha256`] gives it.
+    pub samples: String,
+    /// The name of the table of replicates relative to the machine file, and its hash.
+    pub replicates: Option<(String, String)>,
+}
+
+/// The keys of a machine file, with the parameters that they hold.
+const KEYS: [(&str, &str); 8] = [
+    ("L", "L"),
+    ("o", "o"),
+    ("o-send", "o_send"),
+    ("o-recv", "o_receive"),
+    ("g", "g"),
+    ("G", "G"),
+    ("O", "O"),
+    ("S", "S"),
+];
+
+/// Returns the SHA-256 of bytes in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Returns the table of joint replicates as CSV: a column for each key, without units, in
+/// nanoseconds and nanoseconds per byte.
+pub fn replicates_table(calibration: &Calibration) -> String {
+    let key = |name: &&'static str| {
+        let found = KEYS.iter().find(|(_, parameter)| parameter == name);
+        format!("loggops.{}", found.map_or(*name, |(key, _)| key))
+    };
+    let header: Vec<String> = calibration.columns.iter().map(key).collect();
+    let mut text = header.join(",") + "\n";
+    for row in &calibration.replicates {
+        let cells: Vec<String> = row.iter().map(|value| format!("{value:.6}")).collect();
+        text += &(cells.join(",") + "\n");
+    }
+    text
+}
+
+/// Returns a value as a key's text, with its unit.
+fn quantity(parameter: &str, value: f64) -> String {
+    match unit(parameter) {
+        "B" => format!("{value:.0} B"),
+        "ns/B" => format!("{value:.6} ns/B"),
+        _ => format!("{value:.3} ns"),
+    }
+}
+
+fn unit(parameter: &str) -> &'static str {
+    PARAMETERS.iter().find(|(name, _)| *name == parameter).map_or("ns", |(_, unit)| unit)
+}
+
+impl Calibration {
+    /// Returns the machine file: the table `[loggops]`, overheads of the model of flows, and
+    /// intervals with their origin in `[calibration]`.
+    pub fn machine(&self, from: &Provenance) -> String {
+        let mut text = format!(
+            "# Parameters of an interconnect, estimated from {} samples in {}.\n",
+            self.samples, from.source
+        );
+        for diagnosis in &self.diagnoses {
+            let _ = writeln!(text, "# {}: {}.", diagnosis.name, diagnosis.text);
+        }
+        text += "\n[loggops]\n";
+        for (key, parameter) in KEYS {
+            text += &self.line(key, parameter);
+        }
+        text += &self.flow();
+        text += &from.table();
+        for (key, parameter) in KEYS {
+            if let Some(Estimate { low, high, .. }) = self.written(parameter) {
+                let [low, high] = [low, high].map(|value| quantity(parameter, value));
+                let _ = write!(
+                    text,
+                    "\n[calibration.loggops.{key}]\nlow = \"{low}\"\nhigh = \"{high}\"\n"
+                );
+            }
+        }
+        text
+    }
+
+    /// The estimate of a parameter that is written: of overheads either the mean or both.
+    fn written(&self, parameter: &str) -> Option<Estimate> {
+        let both = self.parameters.contains_key("o_receive") && self.parameters.contains_key("o");
+        match parameter {
+            "o" if both => None,
+            "o_send" | "o_receive" if !both => None,
+            _ => self.parameters.get(parameter).copied(),
+        }
+    }
+
+    /// The line of a key: its value, or what stands for it where that is not known.
+    fn line(&self, key: &str, parameter: &str) -> String {
+        if let Some(estimate) = self.written(parameter) {
+            return format!("{key} = \"{}\"\n", quantity(parameter, estimate.value));
+        }
+        let both = self.written("o_send").is_some();
+        let (value, why) = match parameter {
+            "o" if !both => (0.0, "not told apart from L"),
+            "L" => match self.one_way {
+                Some(sum) => (sum.value, "L and the overheads of both sides"),
+                None => (0.0, "not measured"),
+            },
+            "g" => (self.hidden_gap.unwrap_or(0.0).max(0.0), "not determined"),
+            "G" => (0.0, "not determined"),
+            "S" => (self.largest.max(65_535) as f64, "no step was found"),
+            _ => return String::new(),
+        };
+        let reason = self.refused.get(parameter).map_or(why, String::as_str);
+        format!("{key} = \"{}\" # {reason}\n", quantity(parameter, value))
+    }
+
+    /// Overheads as the model of flows has them.
+    fn flow(&self) -> String {
+        let kinds = [("os", "send"), ("ois", "isend"), ("or", "recv")];
+        let lines: Vec<String> = kinds
+            .into_iter()
+            .filter_map(|(key, operation)| {
+                let pieces: Vec<String> = self.segments.get(operation)?.iter().map(piece).collect();
+                Some(format!("{key} = \"{}\"\n", pieces.join(";")))
+            })
+            .collect();
+        if lines.is_empty() { String::new() } else { format!("\n[flow]\n{}", lines.concat()) }
+    }
+
+    /// Returns the calibration as a JSON object.
+    pub fn json(&self) -> Value {
+        let parameters: Map<String, Value> = PARAMETERS
+            .iter()
+            .filter_map(|(name, unit)| {
+                let Estimate { value, low, high } = self.parameters.get(name)?;
+                let found = json!({ "value": value, "low": low, "high": high, "unit": unit });
+                Some(((*name).to_owned(), found))
+            })
+            .collect();
+        let segments: Map<String, Value> = self
+            .segments
+            .iter()
+            .map(|(operation, pieces)| {
+                let piece = |piece: &Segment| {
+                    let Segment { from, to, base, slope } = piece;
+                    json!({ "from": from, "to": to, "base": base, "slope": slope })
+                };
+                (operation.clone(), pieces.iter().map(piece).collect())
+            })
+            .collect();
+        let diagnoses: Vec<&str> = self.diagnoses.iter().map(|found| found.name).collect();
+        json!({
+            "parameters": parameters,
+            "segments": segments,
+            "refused": self.refused,
+            "diagnoses": diagnoses,
+            "samples": self.samples,
+        })
+    }
+
+    /// Returns the calibration as a table for people.
+    pub fn table(&self) -> String {
+        let mut text =
+            format!("{:<10}{:>14}{:>14}{:>14}  unit\n", "parameter", "value", "low", "high");
+        for (name, unit) in PARAMETERS {
+            let Some(Estimate { value, low, high }) = self.parameters.get(name) else { continue };
+            let digits = if unit == "ns/B" { 6 } else { usize::from(unit == "ns") };
+            let _ = writeln!(
+                text,
+                "{name:<10}{value:>14.digits$}{low:>14.digits$}{high:>14.digits$}  {unit}"
+            );
+        }
+        for (name, reason) in &self.refused {
+            let _ = writeln!(text, "{name} is not determined: {reason}");
+        }
+        for (operation, pieces) in &self.segments {
+            for Segment { from, to, base, slope } in pieces {
+                let _ = writeln!(
+                    text,
+                    "{operation}, {from} B to {to} B: {base:.1} ns + {slope:.6} ns/B"
+                );
+            }
+        }
+        for diagnosis in &self.diagnoses {
+            let _ = writeln!(text, "{}: {}", diagnosis.name, diagnosis.text);
+        }
+        text
+    }
+}
+
+impl Provenance {
+    /// Returns the table `[calibration]` of a machine file.
+    fn table(&self) -> String {
+        let mut text = format!("\n[calibration]\ndate = \"{}\"\n", self.date);
+        if !self.hosts.is_empty() {
+            let _ = writeln!(text, "hosts = {}", json!(self.hosts));
+        }
+        let _ = writeln!(text, "samples = {}", json!(self.source));
+        let _ = writeln!(text, "samples-sha256 = \"{}\"", self.samples);
+        if let Some((name, hash)) = &self.replicates {
+            let _ = writeln!(text, "replicates = {}", json!(name));
+            let _ = writeln!(text, "replicates-sha256 = \"{hash}\"");
+        }
+        text
+    }
+}
+
+/// A piece of a cost, as the keys of `[flow]` have it; costs are not negative.
+fn piece(segment: &Segment) -> String {
+    let Segment { from, base, slope, .. } = segment;
+    format!("{from}B:{:.3}ns:{:.6}ns/B", base.max(0.0), slope.max(0.0))
+}

@@ -1,0 +1,136 @@
+//! `heddle fit`.
+
+use std::{
+    collections::BTreeSet,
+    io::Write,
+    path::Path,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use calibrate::{Calibration, Options, Provenance, Sample, read::Reading};
+
+use crate::{
+    arguments::{Fit, Format},
+    exit::{Ending, Exit, complain, print},
+    files::{contents, to_file},
+};
+
+/// Estimates parameters, prints them and writes a machine file if one is asked for.
+pub fn run(arguments: &Fit) -> Result<(), Ending> {
+    let name = &arguments.file;
+    let bytes = contents(name)?;
+    let Reading { samples, notes } = samples(name, &bytes)?;
+    for note in &notes {
+        complain(&format!("note: {note}"));
+    }
+    let fitted = calibrate::fit(&samples, &Options { replicates: arguments.replicates });
+    if fitted.is_empty() && (arguments.output.is_some() || arguments.format == Format::Table) {
+        return Err(nothing(name, &fitted));
+    }
+    if let Some(path) = &arguments.output {
+        write(path, name, &bytes, &samples, &fitted)?;
+    }
+    match arguments.format {
+        Format::Table => print(&fitted.table()),
+        Format::Json => print(&format!("{:#}\n", fitted.json())),
+    }
+}
+
+/// Reads samples; all mistakes of a file are reported.
+fn samples(name: &str, bytes: &[u8]) -> Result<Reading, Ending> {
+    let wrong = |text: String| Ending::new(Exit::Input, text);
+    let text = str::from_utf8(bytes)
+        .map_err(|_| wrong(format!("error: {name}: this is no text in UTF-8")))?;
+    calibrate::read::read(text.trim_start_matches('\u{feff}')).map_err(|mistakes| {
+        let lines: Vec<String> =
+            mistakes.iter().map(|mistake| format!("error: {name}: {mistake}")).collect();
+        wrong(lines.join("\n"))
+    })
+}
+
+/// The error of samples that determine nothing.
+fn nothing(name: &str, fitted: &Calibration) -> Ending {
+    let reasons: BTreeSet<&String> = fitted.refused.values().collect();
+    let lines: Vec<String> = [format!("error: {name}: the samples determine no parameter")]
+        .into_iter()
+        .chain(reasons.into_iter().map(|reason| format!("  help: {reason}")))
+        .collect();
+    Ending::new(Exit::Input, lines.join("\n"))
+}
+
+/// Writes the table of replicates, and then the machine file that names it.
+fn write(
+    path: &Path,
+    source: &str,
+    bytes: &[u8],
+    samples: &[Sample],
+    fitted: &Calibration,
+) -> Result<(), Ending> {
+    let mut provenance = Provenance {
+        date: today(),
+        hosts: hosts(samples),
+        source: source.to_owned(),
+        samples: calibrate::sha256(bytes),
+        replicates: None,
+    };
+    if !fitted.columns.is_empty() {
+        let table = calibrate::replicates_table(fitted);
+        let beside = path.with_extension("replicates.csv");
+        let name = beside.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        provenance.replicates = Some((name, calibrate::sha256(table.as_bytes())));
+        to_file(&beside, |out| out.write_all(table.as_bytes()))?;
+    }
+    let machine = fitted.machine(&provenance);
+    to_file(path, |out| out.write_all(machine.as_bytes()))
+}
+
+/// The names of the hosts between which samples were taken, in their order.
+fn hosts(samples: &[Sample]) -> String {
+    let pairs = samples.iter().filter_map(|sample| sample.pair.as_ref());
+    let names: BTreeSet<&str> =
+        pairs.flat_map(|(source, destination)| [source.as_str(), destination.as_str()]).collect();
+    names.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// Today's date in universal time, as YYYY-MM-DD.
+fn today() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    date(seconds / 86_400)
+}
+
+/// The date of a day after 1 January 1970, in the Gregorian calendar.
+fn date(mut days: u64) -> String {
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let mut year = 1970;
+    loop {
+        let length = if is_leap(year) { 366 } else { 365 };
+        if days < length {
+            break;
+        }
+        (days, year) = (days - length, year + 1);
+    }
+    let february = if is_leap(year) { 29 } else { 28 };
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+        if days < length {
+            break;
+        }
+        (days, month) = (days - length, month + 1);
+    }
+    format!("{year:04}-{month:02}-{:02}", days + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn dates_of_days() {
+        let days = [0, 59, 11_016, 11_017, 19_722, 20_453];
+        let expected =
+            ["1970-01-01", "1970-03-01", "2000-02-29", "2000-03-01", "2023-12-31", "2025-12-31"];
+        assert_eq!(days.map(date), expected);
+    }
+}

@@ -1,0 +1,116 @@
+//! `heddle fit`: from samples to a machine file that runs take at once.
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::Folder;
+use serde_json::json;
+
+const HEADER: &str = "operation,n,d_ns,bytes,run,repetition,time_ns";
+
+/// Samples without noise, rounded to nanoseconds, of L = 5 us, o = 1 us, g = 2 us, G = 0.5 ns/B:
+/// PRTT(n, d, s) = 2 (2 o + L + (s-1) G) + (n-1) max(o + d, g + (s-1) G).
+fn samples() -> String {
+    let mut text = format!("{HEADER}\n");
+    for step in 0..12 {
+        let bytes = 1 + step * 2000;
+        for (n, delay) in [(1, 0), (16, 0), (16, 40_000)] {
+            let over = i64::max(1000 + delay, 2000 + step * 1000);
+            let time = 2 * (7000 + step * 1000) + (n - 1) * over;
+            for (run, repetition) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let _ = writeln!(text, "prtt,{n},{delay},{bytes},{run},{repetition},{time}");
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn parameters_of_exact_samples() {
+    let folder = Folder::new("fit-exact");
+    folder.write("samples.csv", &samples());
+    let json = folder.heddle("fit samples.csv --format json").json();
+    assert_eq!(json["samples"], 144);
+    let expected =
+        [("L", 5000.0, "ns"), ("o", 1000.0, "ns"), ("g", 2000.0, "ns"), ("G", 0.5, "ns/B")];
+    for (name, value, unit) in expected {
+        let found = &json["parameters"][name];
+        let number = |key: &str| found[key].as_f64().expect("a number");
+        assert!((number("value") / value - 1.0).abs() < 0.001, "{name} {found}");
+        assert!(number("low") <= value && value <= number("high"), "{name} {found}");
+        assert_eq!(found["unit"], unit);
+    }
+    // O is 0: its interval ends there.
+    assert_eq!(json["parameters"]["O"]["low"], 0.0);
+    assert!(json["refused"]["S"].as_str().is_some_and(|text| text.contains("22001 B")), "{json}");
+    assert_eq!(json["segments"]["prtt"][0]["from"], 0);
+    assert_eq!(json["segments"]["prtt"][0]["to"], 22_001);
+    assert!(json["diagnoses"].as_array().is_some_and(|all| all.contains(&json!("one-sided"))));
+}
+
+/// A message of 2001 bytes from rank 0 to rank 1 takes o + L + o + 2000 G: 1000 + 5000 + 1000 +
+/// 1000 ns.
+#[test]
+fn a_run_takes_the_machine_file() {
+    let folder = Folder::new("fit-machine");
+    folder.write("samples.csv", &samples());
+    folder.write(
+        "one.goal",
+        "num_ranks 2\nrank 0 {\n  send 2001b to 1\n}\nrank 1 {\n  recv 2001b from 0\n}\n",
+    );
+    let ended = folder.heddle("fit samples.csv -o machine.toml");
+    assert!(ended.stdout.contains("parameter"), "{}", ended.stdout);
+    assert_eq!(
+        folder.names("."),
+        ["machine.replicates.csv", "machine.toml", "one.goal", "samples.csv"]
+    );
+    let run = "run one.goal --machine machine.toml --format json";
+    let json = folder.heddle(run).json();
+    let makespan = json["makespan_ps"].as_f64().expect("a makespan");
+    assert!((makespan / 8_000_000.0 - 1.0).abs() < 0.001, "{makespan}");
+    let remarks = json["remarks"].to_string();
+    assert!(remarks.contains("parameters measured on 20"), "{remarks}");
+    assert!(remarks.contains("loggops.L 5 us (95 %: "), "{remarks}");
+
+    let machine = String::from_utf8(folder.read("machine.toml")).expect("a text");
+    let wrong = |name: &str, from: &str, to: &str| {
+        assert!(machine.contains(from), "{machine}");
+        folder.write("wrong.toml", &machine.replacen(from, to, 1));
+        let ended = folder.heddle("run one.goal --machine wrong.toml");
+        assert_eq!(ended.code, 1, "{name}");
+        ended.stderr
+    };
+    let value = machine.lines().find(|line| line.starts_with("L = ")).expect("L").to_owned();
+    assert!(wrong("value", &value, "L = \"9 us\"").contains("`loggops.L` is 9 us, outside of"));
+    assert!(wrong("date", "date = \"20", "date = \"x").contains("YYYY-MM-DD"));
+    assert!(wrong("key", "date = ", "dat = ").contains("did you mean `date`?"));
+    folder.write("machine.replicates.csv", "loggops.L\n1\n");
+    let ended = folder.heddle(run);
+    assert!(ended.stderr.contains("is not the file that was written with"), "{}", ended.stderr);
+}
+
+#[test]
+fn wrong_samples_are_errors() {
+    let folder = Folder::new("fit-wrong");
+    let error = |name: &str, text: &str| {
+        folder.write("bad.csv", text);
+        let ended = folder.heddle("fit bad.csv -o machine.toml");
+        assert_eq!(ended.code, 1, "{name}: {}", ended.stderr);
+        assert_eq!(folder.names("."), ["bad.csv"], "{name}");
+        ended.stderr
+    };
+    assert!(error("empty", "").contains("the file is empty"));
+    assert!(error("header", HEADER).contains("no samples below the header"));
+    let cut = samples();
+    let cut = &cut[..cut.len() - 8];
+    assert!(error("cut", cut).contains("is the file cut off?"));
+    let negative = samples().replace(",14000\n", ",-14000\n");
+    assert!(error("negative", &negative).contains("`time_ns` is negative"));
+    let unit = samples().replace("time_ns", "time_us");
+    assert!(error("unit", &unit).contains("multiply microseconds by 1000"));
+    let all = samples();
+    let one: Vec<&str> =
+        all.lines().filter(|line| line.contains(",2001,") || line.starts_with('o')).collect();
+    assert!(error("one size", &one.join("\n")).contains("all round trips are of one size"));
+}

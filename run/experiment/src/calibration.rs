@@ -1,0 +1,222 @@
+//! Measured parameters: their origin, intervals and replicates, as `heddle fit` writes them into
+//! machine files.
+
+use std::{fs, path::Path};
+
+use crate::settings::{
+    configuration::{Configuration, Origin},
+    diagnostic::{Diagnostic, reason},
+    keys::{Id, Setting, calibration as keys_of, loggops},
+    manifest::hash_of,
+    value::Value,
+};
+
+/// The parameters, each with the keys of the ends of its interval.
+const INTERVALS: [(Id, Id, Id); 8] = [
+    (loggops::LATENCY.id(), keys_of::latency::LOW.id(), keys_of::latency::HIGH.id()),
+    (loggops::OVERHEAD.id(), keys_of::overhead::LOW.id(), keys_of::overhead::HIGH.id()),
+    (
+        loggops::SEND_OVERHEAD.id(),
+        keys_of::send_overhead::LOW.id(),
+        keys_of::send_overhead::HIGH.id(),
+    ),
+    (
+        loggops::RECEIVE_OVERHEAD.id(),
+        keys_of::receive_overhead::LOW.id(),
+        keys_of::receive_overhead::HIGH.id(),
+    ),
+    (loggops::GAP.id(), keys_of::gap::LOW.id(), keys_of::gap::HIGH.id()),
+    (loggops::GAP_PER_BYTE.id(), keys_of::gap_per_byte::LOW.id(), keys_of::gap_per_byte::HIGH.id()),
+    (
+        loggops::OVERHEAD_PER_BYTE.id(),
+        keys_of::overhead_per_byte::LOW.id(),
+        keys_of::overhead_per_byte::HIGH.id(),
+    ),
+    (loggops::EAGER_LIMIT.id(), keys_of::eager_limit::LOW.id(), keys_of::eager_limit::HIGH.id()),
+];
+
+/// Joint replicates of parameters: values that the same measurement might as well have given.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Replicates {
+    /// The keys.
+    pub keys: Vec<Id>,
+    /// A row of values for each replicate, in nanoseconds and nanoseconds per byte.
+    pub rows: Vec<Vec<f64>>,
+}
+
+/// Checks what is said of a calibration, and returns a remark that says it.
+pub(crate) fn check(configuration: &Configuration) -> Result<Option<String>, Vec<Diagnostic>> {
+    let mut mistakes = Vec::new();
+    let mut measured = Vec::new();
+    for (parameter, low, high) in INTERVALS {
+        match interval(configuration, parameter, low, high) {
+            Ok(text) => measured.extend(text),
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+    let date = configuration.value(keys_of::DATE);
+    if date.as_deref().is_some_and(|date| !is_date(date)) {
+        let mistake = configuration.mistake(keys_of::DATE, "expected a day as YYYY-MM-DD");
+        mistakes.push(mistake);
+    }
+    let hash = configuration.value(keys_of::SAMPLES_SHA256);
+    if hash.as_deref().is_some_and(|hash| !is_hash(hash)) {
+        mistakes.push(configuration.mistake(keys_of::SAMPLES_SHA256, NO_HASH));
+    }
+    mistakes.extend(replicates(configuration).err());
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    let said = |before: &str, key: Setting<String>| {
+        configuration.value(key).map(|text| format!("{before}{text}"))
+    };
+    let origin: Vec<String> = [
+        date.map(|date| format!("on {date}")),
+        said("between ", keys_of::HOSTS),
+        said("with ", keys_of::MPI),
+        said("from ", keys_of::SAMPLES),
+        hash.map(|hash| format!("(SHA-256 {})", hash.get(..16).unwrap_or(&hash))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if origin.is_empty() && measured.is_empty() {
+        return Ok(None);
+    }
+    let values = if measured.is_empty() { String::new() } else { ": ".to_owned() };
+    let origin = origin.join(" ");
+    Ok(Some(format!("parameters measured {origin}{values}{}", measured.join(", "))))
+}
+
+const NO_HASH: &str = "expected a SHA-256: 64 hexadecimal digits";
+
+/// Checks an interval, and describes it if the parameter has the value that was measured.
+fn interval(
+    configuration: &Configuration,
+    parameter: Id,
+    low: Id,
+    high: Id,
+) -> Result<Option<String>, Diagnostic> {
+    let name = parameter.key().name;
+    let ends = (configuration.found(low), configuration.found(high));
+    let ((low_value, _), (high_value, _)) = match ends {
+        (Some(low), Some(high)) => (low, high),
+        (None, None) => return Ok(None),
+        (Some(_), None) => {
+            return Err(configuration.mistake(low, format!("there is no `{}`", high.key().name)));
+        }
+        (None, Some(_)) => {
+            return Err(configuration.mistake(high, format!("there is no `{}`", low.key().name)));
+        }
+    };
+    if number(&low_value) > number(&high_value) {
+        let message =
+            format!("the interval of `{name}` ends at {}, before it begins", shown(&high_value));
+        return Err(configuration.mistake(low, message));
+    }
+    let file = |origin: &Origin| match origin {
+        Origin::File(path, _) => Some(path.clone()),
+        _ => None,
+    };
+    let Some((value, origin)) = configuration.found(parameter) else { return Ok(None) };
+    let of_interval = configuration.found(low).and_then(|(_, origin)| file(&origin));
+    // A value from elsewhere is another one than what was measured.
+    if file(&origin) != of_interval {
+        return Ok(None);
+    }
+    let texts = (shown(&value), shown(&low_value), shown(&high_value));
+    if number(&value) < number(&low_value) || number(&value) > number(&high_value) {
+        let message = format!("`{name}` is {}, outside of {} to {}", texts.0, texts.1, texts.2);
+        return Err(configuration.mistake(parameter, message));
+    }
+    Ok(Some(format!("{name} {} (95 %: {} to {})", texts.0, texts.1, texts.2)))
+}
+
+/// Returns a quantity without the quotes that it has in a file.
+fn shown(value: &Value) -> String {
+    value.to_string().trim_matches('"').to_owned()
+}
+
+/// Returns a quantity in picoseconds, picoseconds per byte or bytes.
+fn number(value: &Value) -> f64 {
+    match value {
+        Value::Time(time) => time.ps() as f64,
+        Value::TimePerByte(rate) => rate.parts().0 as f64 / rate.parts().1 as f64,
+        Value::Bytes(bytes) => bytes.get() as f64,
+        _ => f64::NAN,
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let digits = |part: &str, count| part.len() == count && part.parse::<u32>().is_ok();
+    let within =
+        |part: &str, most| part.parse().is_ok_and(|number: u32| (1..=most).contains(&number));
+    matches!(parts[..], [year, month, day]
+        if digits(year, 4) && digits(month, 2) && digits(day, 2)
+            && within(month, 12) && within(day, 31))
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Reads the replicates, if there are any, and checks their hash.
+pub(crate) fn replicates(configuration: &Configuration) -> Result<Option<Replicates>, Diagnostic> {
+    let hash = configuration.value(keys_of::REPLICATES_SHA256);
+    let Some(path) = configuration.value(keys_of::REPLICATES) else {
+        return match hash {
+            Some(_) => {
+                let message = format!("there is no `{}`", keys_of::REPLICATES.name());
+                Err(configuration.mistake(keys_of::REPLICATES_SHA256, message))
+            }
+            None => Ok(None),
+        };
+    };
+    let mistake = |message: String| configuration.mistake(keys_of::REPLICATES, message);
+    let Some(hash) = hash else {
+        let message = format!("there is no `{}`", keys_of::REPLICATES_SHA256.name());
+        return Err(mistake(message));
+    };
+    if !is_hash(&hash) {
+        return Err(configuration.mistake(keys_of::REPLICATES_SHA256, NO_HASH));
+    }
+    let shown = path.display();
+    let bytes = fs::read(&path).map_err(|error| mistake(format!("{shown}: {}", reason(&error))))?;
+    let found = hash_of(&bytes);
+    if !found.eq_ignore_ascii_case(&hash) {
+        let message = format!("{shown} is not the file that was written with these parameters");
+        let help = format!("its SHA-256 is {found}");
+        return Err(mistake(message).help(help));
+    }
+    table(&bytes, &path).map(Some).map_err(mistake)
+}
+
+/// Reads the table of replicates.
+fn table(bytes: &[u8], path: &Path) -> Result<Replicates, String> {
+    let shown = path.display();
+    let text = str::from_utf8(bytes).map_err(|_| format!("{shown}: not a text in UTF-8"))?;
+    let mut lines = text.lines();
+    let known = |name: &str| {
+        let id = Id::named(name).filter(|id| INTERVALS.iter().any(|(known, ..)| known == id));
+        id.ok_or_else(|| {
+            let names: Vec<&str> = INTERVALS.iter().map(|(id, ..)| id.key().name).collect();
+            format!("{shown}: unknown column `{name}`; known columns: {}", names.join(", "))
+        })
+    };
+    let header = lines.next().unwrap_or_default();
+    let keys = header.split(',').map(known).collect::<Result<Vec<Id>, String>>()?;
+    let row = |(index, line): (usize, &str)| {
+        let value = |text: &str| text.parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
+        let values: Option<Vec<f64>> = line.split(',').map(value).collect();
+        values.filter(|values| values.len() == keys.len()).ok_or_else(|| {
+            let (line, count) = (index + 2, keys.len());
+            format!("{shown}: line {line}: expected {count} numbers that are not negative")
+        })
+    };
+    let rows = lines.enumerate().map(row).collect::<Result<Vec<Vec<f64>>, String>>()?;
+    if rows.is_empty() {
+        return Err(format!("{shown}: there are no replicates below the header"));
+    }
+    Ok(Replicates { keys, rows })
+}
