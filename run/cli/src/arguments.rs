@@ -101,6 +101,18 @@ pub struct Run {
     /// intervals
     #[arg(long, value_name = "FILE.svg", value_parser = crate::files::svg, help_heading = "Output")]
     pub plot: Option<String>,
+    /// Also run under so many joint replicates of the machine's measured parameters, 200 unless
+    /// said otherwise, and show the interval of the makespan
+    #[arg(
+        long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "200",
+        help_heading = "Output", conflicts_with = "quiet",
+        value_parser = clap::value_parser!(u32).range(20..=100_000)
+    )]
+    pub uncertainty: Option<u32>,
+    /// Also show how the makespan follows a parameter, such as loggops.L, and the range over which
+    /// it does so; can be repeated
+    #[arg(long, value_name = "KEY", help_heading = "Output", conflicts_with = "quiet")]
+    pub sensitivity: Vec<String>,
     /// Print every setting and where it comes from, as an experiment file, and do not simulate
     #[arg(long)]
     pub print_config: bool,

@@ -5,6 +5,7 @@ mod arguments;
 mod booksim;
 mod compare;
 mod compile;
+mod doubt;
 mod exit;
 mod files;
 mod fit;

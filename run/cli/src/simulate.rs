@@ -11,6 +11,7 @@ use results::TimeColumn;
 use crate::{
     arguments::{Format, Run},
     booksim,
+    doubt,
     exit::{Ending, Exit, complain, in_colour, print, written},
     program,
     progress::Terminal,
@@ -38,6 +39,10 @@ pub fn run(arguments: &Run, make: Option<MakeRunner>) -> Result<u8, Ending> {
         return print(&text).map(|()| Exit::Success as u8);
     }
     if configuration.is_traffic() {
+        if arguments.uncertainty.is_some() || !arguments.sensitivity.is_empty() {
+            let message = "error: traffic has no makespan for --uncertainty or --sensitivity";
+            return Err(Ending::new(Exit::Usage, message));
+        }
         return traffic::run(arguments, configuration).map(|()| Exit::Success as u8);
     }
     if arguments.plot.is_some() {
@@ -60,9 +65,11 @@ pub fn run(arguments: &Run, make: Option<MakeRunner>) -> Result<u8, Ending> {
     let terminal = Terminal::default();
     let report = plan.run(Observers { progress: &terminal, make, ..Observers::default() })?;
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    let doubt = doubt::Doubt::of(arguments, &plan)?;
     if !arguments.quiet {
         let mut text = Vec::new();
         let shown = show(arguments, plan.gantt, &report, &mut text);
+        let shown = shown.and_then(|()| doubt.add(arguments.format, &mut text));
         written(shown.and_then(|()| out.write(&text)), "standard output")?;
     }
     Ok(program::code(&report))

@@ -20,6 +20,7 @@ mod models;
 mod plan;
 mod settings;
 pub mod study;
+mod uncertainty;
 mod workloads;
 
 pub use booksim::{BookSim, BookSimPoint, BookSimPoints};
@@ -42,6 +43,7 @@ pub use settings::{
     value::{Kind, Value, Words, Workload as Source},
 };
 pub use traces::source::Form as TraceForm;
+pub use uncertainty::{Sensitivity, Uncertainty};
 pub use workloads::{
     Workload,
     collective::taken,

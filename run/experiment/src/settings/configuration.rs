@@ -249,6 +249,17 @@ impl Configuration {
         reader.finish()
     }
 
+    /// These settings with other values of some.
+    pub(crate) fn with(&self, values: &[(Id, Value)]) -> Self {
+        let mut entries = self.entries.clone();
+        for (id, value) in values {
+            let origin = Origin::Argument("a replicate".to_owned());
+            let (value, place) = (value.clone(), Place::Nowhere);
+            entries[id.place()] = Some(Entry { value, place, origin, said: true });
+        }
+        Self { entries, machine: self.machine.clone(), lenient: true, manifest: None }
+    }
+
     /// Returns whether a setting has its default value.
     pub(crate) fn is_default(&self, id: impl Into<Id>) -> bool {
         let id = id.into();

@@ -1,0 +1,108 @@
+//! The doubt about a prediction: `heddle run --uncertainty` and `--sensitivity`.
+
+use std::io::{self, Write};
+
+use experiment::{Failure, Plan, Sensitivity, Uncertainty};
+use serde_json::{Map, Value, json};
+use units::Time;
+
+use crate::arguments::{Format, Run};
+
+/// The answers to what a command line asks beyond one run.
+pub struct Doubt {
+    uncertainty: Option<Uncertainty>,
+    sensitivity: Vec<Sensitivity>,
+}
+
+impl Doubt {
+    /// Runs what the arguments ask for.
+    pub fn of(arguments: &Run, plan: &Plan) -> Result<Self, Failure> {
+        let uncertainty = arguments.uncertainty.map(|count| plan.uncertainty(count as usize));
+        let sensitivity = arguments.sensitivity.iter().map(|key| plan.sensitivity(key));
+        Ok(Self {
+            uncertainty: uncertainty.transpose()?,
+            sensitivity: sensitivity.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Adds the answers to the summary in `text`.
+    pub fn add(&self, format: Format, text: &mut Vec<u8>) -> io::Result<()> {
+        match format {
+            Format::Table => self.describe(text),
+            Format::Json if self.uncertainty.is_none() && self.sensitivity.is_empty() => Ok(()),
+            Format::Json => {
+                let mut summary: Map<String, Value> = serde_json::from_slice(text)?;
+                summary.extend(
+                    self.uncertainty
+                        .as_ref()
+                        .map(|found| ("uncertainty".to_owned(), interval(found))),
+                );
+                if !self.sensitivity.is_empty() {
+                    let all: Map<String, Value> = self
+                        .sensitivity
+                        .iter()
+                        .map(|found| (found.key.to_owned(), rates(found)))
+                        .collect();
+                    summary.insert("sensitivity".to_owned(), Value::Object(all));
+                }
+                text.clear();
+                serde_json::to_writer(&mut *text, &summary)?;
+                text.write_all(b"\n")
+            }
+        }
+    }
+
+    fn describe(&self, out: &mut impl Write) -> io::Result<()> {
+        if let Some(Uncertainty { replicates, median, low, high, shares }) = &self.uncertainty {
+            let [median, low, high] = [median, low, high].map(|ps| time(*ps));
+            writeln!(
+                out,
+                "\nmakespan {median}, 95 % between {low} and {high} ({replicates} replicates)"
+            )?;
+            for (key, share) in shares {
+                let percent = share * 100.0;
+                writeln!(out, "  with {key} at its median, {percent:.0} % of the variance goes")?;
+            }
+        }
+        for Sensitivity { key, value, makespan, rates, range } in &self.sensitivity {
+            writeln!(
+                out,
+                "\nmakespan {makespan} at {key} = {value}: it changes by {} times what the key \
+                 falls, by {} times what it rises, from {} to {}",
+                rates[0], rates[1], range[0], range[1]
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn interval(found: &Uncertainty) -> Value {
+    let Uncertainty { replicates, median, low, high, shares } = found;
+    let shares: Map<String, Value> =
+        shares.iter().map(|(key, share)| ((*key).to_owned(), json!(share))).collect();
+    json!({
+        "replicates": replicates,
+        "median_ps": median,
+        "low_ps": low,
+        "high_ps": high,
+        "variance_without": shares,
+    })
+}
+
+fn rates(found: &Sensitivity) -> Value {
+    let Sensitivity { value, makespan, rates, range, .. } = found;
+    json!({
+        "value_ps": value.ps(),
+        "makespan_ps": makespan.ps(),
+        "rate_below": rates[0],
+        "rate_above": rates[1],
+        "from_ps": range[0].ps(),
+        "to_ps": range[1].ps(),
+    })
+}
+
+/// A time to the nanosecond, for people.
+#[allow(clippy::cast_sign_loss, reason = "makespans are not negative")]
+fn time(ps: f64) -> Time {
+    Time::from_ps((ps / 1000.0).round() as u64 * 1000)
+}

@@ -1,0 +1,303 @@
+//! The doubt about a prediction: a workload under joint replicates of measured parameters, and the
+//! rates at which its makespan follows one of them.
+//!
+//! Replicates are those of [`crate::calibration`]. A value that does not come from the calibrated
+//! machine file is as it is in all of them.
+
+use std::{
+    sync::Mutex,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+use host::Settings;
+use units::{Time, TimePerByte};
+
+use crate::{
+    Job, Plan,
+    calibration::{self, Replicates},
+    job::{Failure, Observers, Records},
+    models,
+    settings::{
+        configuration::{Configuration, Origin},
+        diagnostic::{Diagnostic, Mistakes, Place},
+        keys::{self, Id},
+        value::{Kind, Value},
+    },
+};
+
+/// The makespans under replicates, and the parameters to which their spread is due.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Uncertainty {
+    /// The number of replicates.
+    pub replicates: usize,
+    /// The median of the makespan, in picoseconds.
+    pub median: f64,
+    /// The lower end of the interval of 95 %.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// For each key that varies, the share of the variance that goes when it is held at its median.
+    /// Shares need not add up to 1, since parameters that were measured together depend on each
+    /// other; one can be negative.
+    pub shares: Vec<(&'static str, f64)>,
+}
+
+/// The rates at which a makespan follows a parameter, and the range over which they hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sensitivity {
+    /// The key.
+    pub key: &'static str,
+    /// Its value.
+    pub value: Time,
+    /// The makespan.
+    pub makespan: Time,
+    /// Change of the makespan for each unit by which the value falls and rises.
+    pub rates: [i64; 2],
+    /// The least and the greatest value for which the makespan follows these rates. At the other
+    /// end of an open range there is no bound up to there: 0, or a hundred times the value.
+    pub range: [Time; 2],
+}
+
+/// So many replicates are run again for each key that is held at its median.
+const HELD: usize = 40;
+
+/// The keys for which there are rates.
+const RATED: [Id; 5] = [
+    keys::loggops::LATENCY.id(),
+    keys::loggops::OVERHEAD.id(),
+    keys::loggops::SEND_OVERHEAD.id(),
+    keys::loggops::RECEIVE_OVERHEAD.id(),
+    keys::loggops::GAP.id(),
+];
+
+impl Plan {
+    /// Runs the workload under `count` joint replicates of the machine's parameters.
+    ///
+    /// # Errors
+    /// If there are not so many replicates, if the workload is a live program, or if a run fails or
+    /// ends in a deadlock.
+    pub fn uncertainty(&self, count: usize) -> Result<Uncertainty, Failure> {
+        self.is_repeatable("--uncertainty")?;
+        let configuration = self.configuration();
+        let Replicates { keys, rows } = calibration::replicates(configuration)
+            .map_err(|mistake| Mistakes(vec![mistake]))?
+            .ok_or_else(|| {
+                usage("--uncertainty", "the machine has no replicates of measured parameters")
+                    .help("heddle fit SAMPLES -o MACHINE.toml writes them".to_owned())
+            })
+            .map_err(|mistake| Mistakes(vec![mistake]))?;
+        if rows.len() < count {
+            let message = format!("there are {} replicates of the parameters only", rows.len());
+            let help = format!("heddle fit --replicates {count} makes more");
+            let mistake = usage(&format!("--uncertainty {count}"), message).help(help);
+            return Err(Mistakes(vec![mistake]).into());
+        }
+        let varied: Vec<usize> =
+            (0..keys.len()).filter(|&column| is_measured(configuration, keys[column])).collect();
+        let values = |row: &[f64]| -> Vec<(Id, Value)> {
+            varied.iter().map(|&column| (keys[column], value(keys[column], row[column]))).collect()
+        };
+        let all: Vec<Vec<(Id, Value)>> = rows[..count].iter().map(|row| values(row)).collect();
+        let makespans = self.makespans(&all)?;
+        let held = count.min(HELD);
+        let total = variance(&makespans[..held]);
+        let mut shares = Vec::new();
+        for (place, &column) in varied.iter().enumerate().filter(|_| total > 0.0) {
+            let median = middle(rows[..count].iter().map(|row| row[column]).collect());
+            let mut fixed = all[..held].to_vec();
+            for row in &mut fixed {
+                row[place].1 = value(keys[column], median);
+            }
+            let rest = variance(&self.makespans(&fixed)?);
+            shares.push((keys[column].key().name, 1.0 - rest / total));
+        }
+        let mut sorted = makespans;
+        sorted.sort_by(f64::total_cmp);
+        let at = |part: f64| quantile(&sorted, part);
+        let (median, low, high) = (at(0.5), at(0.025), at(0.975));
+        Ok(Uncertainty { replicates: count, median, low, high, shares })
+    }
+
+    /// Finds how the makespan follows the setting `name`.
+    ///
+    /// # Errors
+    /// If there is no such setting, if the workload is a live program, or if a run fails or ends in
+    /// a deadlock.
+    pub fn sensitivity(&self, name: &str) -> Result<Sensitivity, Failure> {
+        let shown = format!("--sensitivity {name}");
+        self.is_repeatable(&shown)?;
+        let id = RATED.into_iter().find(|id| id.key().name == name).ok_or_else(|| {
+            let names: Vec<&str> = RATED.iter().map(|id| id.key().name).collect();
+            let help = match units::nearest(name, &names) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known: {}", names.join(", ")),
+            };
+            Mistakes(vec![usage(&shown, format!("no rates for `{name}`")).help(help)])
+        })?;
+        let found = self.configuration().found(id);
+        let Some((Value::Time(base), _)) = found else {
+            return Err(Mistakes(vec![usage(&shown, "it has no value")]).into());
+        };
+        let run = |ps: u64| -> Result<i128, Failure> {
+            let values = vec![vec![(id, Value::Time(Time::from_ps(ps)))]];
+            Ok(self.makespans(&values)?.first().map_or(0, |makespan| *makespan as i128))
+        };
+        let (ps, makespan) = (base.ps(), run(base.ps())?);
+        let above = run(ps + 1)? - makespan;
+        let below = if ps > 0 { makespan - run(ps - 1)? } else { above };
+        let top = ps.saturating_mul(100).max(1_000_000);
+        let holds = |at: u64| -> Result<bool, Failure> {
+            let rate = if at < ps { below } else { above };
+            Ok(run(at)? == makespan + rate * (i128::from(at) - i128::from(ps)))
+        };
+        let range = [bound(ps, 0, &holds)?, bound(ps, top, &holds)?].map(Time::from_ps);
+        let rates = [below, above].map(|rate| i64::try_from(rate).unwrap_or(i64::MAX));
+        let makespan = Time::from_ps(u64::try_from(makespan).unwrap_or(u64::MAX));
+        Ok(Sensitivity { key: id.key().name, value: base, makespan, rates, range })
+    }
+
+    /// Refuses live programs, whose computation is not the same every time.
+    fn is_repeatable(&self, argument: &str) -> Result<(), Failure> {
+        if self.configuration().is_program() {
+            let help = "record it, and run the traces".to_owned();
+            let mistake = usage(argument, "a live program is not run again and again").help(help);
+            return Err(Mistakes(vec![mistake]).into());
+        }
+        Ok(())
+    }
+
+    /// Runs the workload once for each set of values and returns the makespans in picoseconds, by
+    /// number; as many at a time as there are processors.
+    fn makespans(&self, sets: &[Vec<(Id, Value)>]) -> Result<Vec<f64>, Failure> {
+        let next = AtomicUsize::new(0);
+        let results = Mutex::new(vec![None; sets.len()]);
+        let failure = Mutex::new(None);
+        let work = || {
+            while let Some((number, set)) = {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                sets.get(number).map(|set| (number, set))
+            } {
+                match self.makespan(set) {
+                    Ok(makespan) => lock(&results)[number] = Some(makespan),
+                    Err(found) => {
+                        lock(&failure).get_or_insert(found);
+                        next.store(sets.len(), Ordering::Relaxed);
+                    }
+                }
+            }
+        };
+        let workers = thread::available_parallelism().map_or(1, usize::from).min(sets.len());
+        thread::scope(|scope| {
+            (1..workers).for_each(|_| {
+                scope.spawn(work);
+            });
+            work();
+        });
+        if let Some(failure) = lock(&failure).take() {
+            return Err(failure);
+        }
+        Ok(lock(&results).iter().flatten().copied().collect())
+    }
+
+    /// Runs the workload with other values of some settings.
+    fn makespan(&self, values: &[(Id, Value)]) -> Result<f64, Failure> {
+        let configuration = self.configuration().with(values);
+        let settings = models::hosts::settings(&configuration).map_err(Mistakes)?;
+        let settings = Settings { threads: 1, time_unit: self.settings.time_unit, ..settings };
+        let job = Job {
+            workload: &*self.workload,
+            machine: &*self.machine,
+            settings: &settings,
+            records: Records::default(),
+            spill: None,
+            observers: Observers::default(),
+        };
+        let summary = job.run()?.summary;
+        summary.makespan_ps.map(|ps| ps as f64).ok_or_else(|| {
+            Failure::Input("error: the program can never finish: it has no makespan".to_owned())
+        })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Returns the value nearest to `end` for which `holds` does, from `base`, for which it does, to
+/// 0.1 % of `base`. What lies between is taken to hold too.
+fn bound(
+    base: u64,
+    end: u64,
+    holds: &impl Fn(u64) -> Result<bool, Failure>,
+) -> Result<u64, Failure> {
+    if holds(end)? {
+        return Ok(end);
+    }
+    let step = (base / 1000).max(1);
+    let (mut good, mut bad) = (base, end);
+    // From near to far, since a makespan can follow its rate again behind another one.
+    let mut reach = step;
+    while reach < base.abs_diff(end) {
+        let at = if end > base { base + reach } else { base - reach };
+        if holds(at)? {
+            good = at;
+        } else {
+            bad = at;
+            break;
+        }
+        reach *= 2;
+    }
+    while good.abs_diff(bad) > step {
+        let middle = u64::midpoint(good, bad);
+        if holds(middle)? { good = middle } else { bad = middle }
+    }
+    Ok(good)
+}
+
+/// Returns whether the value of a key is that of the calibration: both come from the same file.
+fn is_measured(configuration: &Configuration, id: Id) -> bool {
+    let file = |id: Id| match configuration.found(id)?.1 {
+        Origin::File(path, _) => Some(path),
+        _ => None,
+    };
+    file(id).is_some() && file(id) == file(keys::calibration::REPLICATES.id())
+}
+
+/// Returns the value of a key from a number of nanoseconds, or nanoseconds per byte, or bytes.
+#[allow(clippy::cast_sign_loss, reason = "replicates are not negative")]
+fn value(id: Id, number: f64) -> Value {
+    match id.key().kind {
+        Kind::TimePerByte => {
+            let millionths = (number * 1e9).round() as u64;
+            let rate = TimePerByte::new(millionths, 1_000_000);
+            Value::TimePerByte(rate.unwrap_or(TimePerByte::ZERO))
+        }
+        Kind::Bytes => Value::Bytes(units::Bytes::new(number.round() as u64)),
+        _ => Value::Time(Time::from_ps((number * 1e3).round() as u64)),
+    }
+}
+
+fn usage(argument: &str, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Place::Argument(argument.to_owned()), message)
+}
+
+fn variance(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len().max(2) as f64
+}
+
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    quantile(&values, 0.5)
+}
+
+/// Returns a quantile of sorted values, linear between neighbours.
+fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let place = part * last as f64;
+    #[allow(clippy::cast_sign_loss, reason = "places are positive")]
+    let below = place.floor() as usize;
+    let above = (below + 1).min(last);
+    sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
+}
