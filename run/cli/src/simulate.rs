@@ -10,8 +10,7 @@ use results::TimeColumn;
 
 use crate::{
     arguments::{Format, Run},
-    booksim,
-    doubt,
+    booksim, doubt,
     exit::{Ending, Exit, complain, in_colour, print, written},
     program,
     progress::Terminal,

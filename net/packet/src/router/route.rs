@@ -10,7 +10,7 @@ use topology::{Candidates, Header};
 use units::Time;
 
 use super::{NONE, Router, Stored};
-use crate::{fabric::Fabric, model::Out};
+use crate::{Packet, fabric::Fabric, model::Out};
 
 impl Router {
     /// The first packet of an input channel enters the stage in the cycle at `begin`.
