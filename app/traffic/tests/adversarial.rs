@@ -1,0 +1,72 @@
+//! Adversarial traffic, all of a group to the next one: shortest ways share one link, and routings
+//! that leave them do not (Kim et al., ISCA 2008, section 4; Ahn et al., SC 2009).
+
+use packet::{Fabric, Packets, Parameters, preset};
+use topology::Routes;
+use traffic::{Arrivals, Lengths, Pattern, Point, Settings, Span, run};
+use units::Time;
+
+/// Measures a load with single flits, internal speed-up 2, two channels a lane and buffers of a
+/// round trip.
+fn point(spec: &str, routing: &str, load: f64) -> Point {
+    let topology = topology::parse(spec).expect(spec);
+    let routes = Routes::build(&topology, Some(routing.parse().expect(routing))).expect(routing);
+    let parameters = Parameters {
+        speed_up: 2,
+        channels: Some(2 * u32::from(routes.lanes())),
+        buffer: None,
+        ..preset("packet-booksim").expect("a preset")
+    };
+    let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
+    let settings = Settings {
+        arrivals: Arrivals::Bernoulli,
+        lengths: Lengths::Fixed(8),
+        span: Span::Precise { half_width: 0.02, batches: 40 },
+        batch: Some(Time::from_ps(1_000_000)),
+        ..Settings::new(Pattern::NextGroup.on(&topology).expect("destinations"), load)
+    };
+    run(&Packets::new(fabric), &settings).expect("it runs")
+}
+
+fn assert_between(spec: &str, routing: &str, [steady, saturated]: [f64; 2]) {
+    let low = point(spec, routing, steady);
+    assert!(low.sustained(), "{spec} {routing}: {low:?}");
+    let high = point(spec, routing, saturated);
+    assert!(high.saturated, "{spec} {routing}: {high:?}");
+    println!("{spec} {routing}: accepts {} of {saturated}", high.accepted.mean);
+}
+
+/// The p a hosts of a group share the one link to the next: 1 / (p a) = 1/8 with p = 2, within 5 %.
+#[test]
+fn shortest_ways_share_a_link() {
+    let bound = 1.0 / 8.0;
+    assert_between("dragonfly:p=2", "minimal", [0.95 * bound, 1.05 * bound]);
+}
+
+/// By way of others each of the 8 links out of a group carries an eighth of its 8 hosts' messages
+/// twice, so that half of the load is the bound, and at least 0.3 is reached.
+#[test]
+#[ignore = "takes long"]
+fn detours_share_all_links() {
+    assert_between("dragonfly:p=2", "valiant", [0.3, 0.55]);
+    assert_between("dragonfly:p=2", "ugal-l", [0.3, 0.55]);
+}
+
+/// With p = 4 the bound of shortest ways is 1/32.
+#[test]
+#[ignore = "takes long"]
+fn dragonfly() {
+    let bound = 1.0 / 32.0;
+    assert_between("dragonfly:p=4", "minimal", [0.95 * bound, 1.05 * bound]);
+    assert_between("dragonfly:p=4", "valiant", [0.3, 0.55]);
+    assert_between("dragonfly:p=4", "ugal-l", [0.3, 0.55]);
+}
+
+/// In a HyperX of one dimension with 4 hosts a switch the link to the next one carries 1/4.
+#[test]
+fn hyperx() {
+    let spec = "hyperx:dims=8,hosts=4";
+    assert_between(spec, "minimal", [0.95 / 4.0, 1.05 / 4.0]);
+    assert!(point(spec, "ugal-l", 0.3).sustained());
+    assert!(point(spec, "ugal-l:factor=hops", 0.3).sustained());
+}
