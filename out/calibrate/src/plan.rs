@@ -130,6 +130,8 @@ pub struct Plan {
     receiver_per_byte: Option<f64>,
     /// True if round trips with a delay tell o.
     pub delayed: bool,
+    /// True if they do so at several sizes, and so tell O. What else rises may be the gap.
+    rises: bool,
     /// The diagnosis of delays that are not clear of the gap.
     pub near: Option<Diagnosis>,
     /// The number of sizes of round trips.
@@ -177,6 +179,7 @@ impl Plan {
         let receiver_line = receiver.and_then(|curve| curve.start(&medians.measured, limit));
         Self {
             delayed: rows.iter().any(|row| row.delay > 0.0),
+            rises: sizes(&|key| key.messages > 1 && key.delay > 0.0).len() > 1,
             sizes: sizes(&|_| true).len(),
             trains: !steps.is_empty(),
             problem: Problem { rows, steps: steps.len() },
@@ -230,7 +233,7 @@ impl Plan {
             |curve: &Option<Curve>| curve.as_ref().and_then(|curve| curve.start(times, self.limit));
         let sender = start(&self.sender);
         let (send, per_byte) = if self.delayed {
-            (value(2), value(3))
+            (value(2), if self.rises { value(3) } else { f64::NAN })
         } else {
             sender.unwrap_or((f64::NAN, f64::NAN))
         };

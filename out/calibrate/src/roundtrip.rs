@@ -129,8 +129,8 @@ impl Problem {
         let over = sizes(&|row| several(row) && row.is_flat(flat));
         let delayed = sizes(&Row::is_delayed);
         let sloped = sizes(&|row| several(row) && !row.is_flat(flat));
-        // Without delays at two sizes, a line that rises is that of the gap.
-        let rises = over > 1 && delayed > 1;
+        // Without a delay, a line that rises is that of the gap.
+        let rises = over > 1 && delayed > 0;
         [true, all > 1, over > 0, rises, sloped > 1, sloped > 1]
     }
 }

@@ -169,6 +169,9 @@ fn what_samples_do_not_show_is_refused() {
     let one_size = keep(&|sample| sample.bytes == 4097);
     assert!(one_size.parameters.is_empty());
     assert!(["L", "o", "g", "G", "O"].iter().all(|name| one_size.refused.contains_key(name)));
+    let one_delay = keep(&|sample| sample.delay == 0.0 || sample.bytes == 1);
+    assert_eq!(names(&one_delay), ["G", "L", "g", "o", "o_send"]);
+    assert!(one_delay.refused["O"].contains("one size only"));
     let without_trains = keep(&|sample| sample.messages == 1 || sample.delay > 0.0);
     assert!(without_trains.refused["g"].contains("several messages"));
     // Bytes cost the hosts nothing here, so that G is what they cost on their whole way.
