@@ -46,7 +46,7 @@ fn grids() {
     assert_eq!(to("torus:dims=4x4,hosts=2", &Pattern::Neighbour)[1], 11);
 }
 
-/// Which hosts a host sends to in 4000 draws, and the share of each.
+/// Returns the hosts that a host sends to in 4000 draws, and the share of each.
 fn drawn(spec: &str, pattern: &Pattern, host: u32) -> Vec<(u32, f64)> {
     let topology = topology::parse(spec).expect(spec);
     let destinations = pattern.on(&topology).expect(spec);

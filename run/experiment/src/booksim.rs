@@ -52,7 +52,7 @@ pub struct BookSimPoint {
     /// Mean cycles from the creation of a packet to the arrival of its last flit; none of a
     /// saturated network.
     pub latency_cycles: Option<f64>,
-    /// The same from when its first flit leaves the source.
+    /// Mean cycles from when the source could send it to the arrival of its last flit.
     pub network_latency_cycles: Option<f64>,
     /// Mean number of routers on the way.
     pub hops: Option<f64>,

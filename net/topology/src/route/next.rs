@@ -83,7 +83,7 @@ pub(super) enum Among {
     Between,
 }
 
-/// How packets on a grid go by a switch.
+/// The rules for packets on a grid that go by a switch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Manner {
     /// True if a packet may go by the switch of its source or destination; its lanes tell.
