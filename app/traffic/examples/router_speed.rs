@@ -1,6 +1,7 @@
 //! Packet-hops per CPU second of routers with virtual channels: `router_speed [TOPOLOGY [FLITS
-//! [LOAD [CHANNELS [US]]]]]`, uniform traffic, kernel included. The defaults are single-flit packets on
-//! an 8x8 torus with 4 channels at 0.4 of the load at which it saturates, for 9 batches of 20 us.
+//! [LOAD [CHANNELS [US]]]]]`, uniform traffic, kernel included. The defaults are single-flit
+//! packets on an 8x8 torus with 4 channels at 0.4 of the load at which it saturates, for 9 batches
+//! of 20 us.
 
 use std::time::Instant;
 

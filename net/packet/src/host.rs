@@ -308,7 +308,7 @@ impl Interface {
         }
     }
 
-    /// What was foretold of credits from `at` on does not come.
+    /// The credits that were foretold for `at` and later do not come.
     fn no_credit(&mut self, at: u64, (port, channel): (u16, u8)) {
         let channel = usize::from(channel);
         let Some(sender) = self.senders.get_mut(usize::from(port)) else { return };

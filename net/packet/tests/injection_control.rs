@@ -12,8 +12,8 @@ use common::{network, shipped};
 
 /// The packet of host 0 comes to router 1 at 7, as does that of host 1, which starts at 5: both ask
 /// for the only channel to router 2 at 8. The arbiter begins with the lowest port, which is the
-/// host's. The other packet comes three cycles later, as a channel passes a packet of one flit every
-/// three cycles. With in-transit priority it is the other way round.
+/// host's. The other packet comes three cycles later, as a channel passes a packet of one flit
+/// every three cycles. With in-transit priority it is the other way round.
 #[test]
 fn transit_goes_first() {
     for (transit_priority, expected) in [(0.0, [20, 17]), (1.0, [17, 20])] {

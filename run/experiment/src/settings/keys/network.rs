@@ -140,8 +140,8 @@ table! {
         Unset("as in the preset"), None, scope::ROUTERS,
         "The arbiters in both allocators.";
     IPR: Probability = "network.ipr", Unset("as in the preset"), None, scope::ROUTERS,
-        "In-transit priority: the probability with which, at the arbitration for a virtual channel, \
-         packets from hosts compete only if no packet in transit does.";
+        "In-transit priority: the probability with which, at the arbitration for a virtual \
+         channel, packets from hosts compete only if no packet in transit does.";
     LBR: Count(0, U32) = "network.lbr", Unset("as in the preset"), None, scope::ROUTERS,
         "Local buffer restriction of adaptive routing: packets for which the local buffer of the \
          same ring and channel must have room before a packet from a host may take a channel \
