@@ -35,8 +35,9 @@ fn replicates_give_an_interval() {
     let found = &json["uncertainty"];
     let ps = |name: &str| found[name].as_f64().expect("a time");
     assert_eq!((ps("median_ps"), ps("low_ps"), ps("high_ps")), (8e6, 7.05e6, 8.95e6));
-    assert_eq!(found["variance_without"]["loggops.L"], 1.0);
-    assert_eq!(found["variance_without"]["loggops.o"], 0.0);
+    let share = |name: &str| found["variance_without"][name].as_f64().expect("a share");
+    assert!((share("loggops.L") - 1.0).abs() < 1e-9, "{found}");
+    assert!(share("loggops.o").abs() < 1e-9, "{found}");
     assert_eq!(json["makespan_ps"], 8_000_000);
 
     // What the command line sets is certain.

@@ -37,9 +37,9 @@ pub struct Uncertainty {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// For each key that varies, the share of the variance that goes when it is held at its median.
-    /// Shares need not add up to 1, since parameters that were measured together depend on each
-    /// other; one can be negative.
+    /// For each key that varies, the share of the variance that goes when it is known to be its
+    /// median: the square of its correlation with the makespan. Parameters that were measured
+    /// together depend on each other, so that the shares need not add up to 1.
     pub shares: Vec<(&'static str, f64)>,
 }
 
@@ -58,9 +58,6 @@ pub struct Sensitivity {
     /// end of an open range there is no bound up to there: 0, or a hundred times the value.
     pub range: [Time; 2],
 }
-
-/// So many replicates are run again for each key that is held at its median.
-const HELD: usize = 40;
 
 /// The keys for which there are rates.
 const RATED: [Id; 5] = [
@@ -100,18 +97,11 @@ impl Plan {
         };
         let all: Vec<Vec<(Id, Value)>> = rows[..count].iter().map(|row| values(row)).collect();
         let makespans = self.makespans(&all)?;
-        let held = count.min(HELD);
-        let total = variance(&makespans[..held]);
-        let mut shares = Vec::new();
-        for (place, &column) in varied.iter().enumerate().filter(|_| total > 0.0) {
-            let median = middle(rows[..count].iter().map(|row| row[column]).collect());
-            let mut fixed = all[..held].to_vec();
-            for row in &mut fixed {
-                row[place].1 = value(keys[column], median);
-            }
-            let rest = variance(&self.makespans(&fixed)?);
-            shares.push((keys[column].key().name, 1.0 - rest / total));
-        }
+        let share = |&column: &usize| {
+            let values: Vec<f64> = rows[..count].iter().map(|row| row[column]).collect();
+            (keys[column].key().name, explained(&values, &makespans))
+        };
+        let shares = varied.iter().map(share).collect();
         let mut sorted = makespans;
         sorted.sort_by(f64::total_cmp);
         let at = |part: f64| quantile(&sorted, part);
@@ -282,14 +272,19 @@ fn usage(argument: &str, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Place::Argument(argument.to_owned()), message)
 }
 
-fn variance(values: &[f64]) -> f64 {
-    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-    values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len().max(2) as f64
-}
-
-fn middle(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    quantile(&values, 0.5)
+/// Returns the share of the variance of `results` that a linear regression on `values` explains;
+/// 0 where either is the same in all.
+fn explained(values: &[f64], results: &[f64]) -> f64 {
+    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len().max(1) as f64;
+    let (of_values, of_results) = (mean(values), mean(results));
+    let (mut both, mut one, mut other) = (0.0, 0.0, 0.0);
+    for (value, result) in values.iter().zip(results) {
+        let (value, result) = (value - of_values, result - of_results);
+        both += value * result;
+        one += value * value;
+        other += result * result;
+    }
+    if one > 0.0 && other > 0.0 { both * both / (one * other) } else { 0.0 }
 }
 
 /// Returns a quantile of sorted values, linear between neighbours.
