@@ -55,7 +55,7 @@ fn workloads() -> Vec<String> {
         all.push(format!("traffic:{pattern} {torus}"));
         all.push(format!(
             "traffic:{pattern} --network packet --topology torus:dims=4x4 --load 0.1 --set \
-             traffic.length=256B"
+             traffic.length=256B --set traffic.batches=20"
         ));
     }
     all
