@@ -27,7 +27,7 @@ fn a_topology_alone() {
     assert_ne!(alone["signals"], Value::Null);
     let remarks = alone["remarks"].to_string();
     assert!(remarks.contains("8 ranks on 4 hosts: up to 2 on each"), "{remarks}");
-    assert!(remarks.contains("loggops.o is 1.5 us by default"), "{remarks}");
+    assert!(remarks.contains("loggops.o is 200 ns by default"), "{remarks}");
 }
 
 /// The configuration that is printed is an experiment file that gives the same tables.
