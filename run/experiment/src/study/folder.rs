@@ -202,7 +202,7 @@ fn describe(path: &Path, study: &Study) -> Result<(), Failure> {
         Err(error) => return Err(at(&file)(error)),
     };
     let found: Value = serde_json::from_str(&text).unwrap_or_default();
-    if found["sha256"] == *study.hash {
+    if found["form"] == FORM && found["sha256"] == *study.hash {
         return Ok(());
     }
     Err(Failure::Input(format!(
