@@ -1,6 +1,7 @@
 //! The activities of a rank: computation, sends, receives, and matching.
 
 use kernel::{Event, Probe};
+use loggops::Receive;
 use network::{Mail, Network, Nowhere, Transfer};
 use schedule::{Edge, Op};
 use units::{HostId, MessageId, Time};
@@ -11,6 +12,7 @@ use crate::engine::RankStep;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
 use crate::queues::{Arrived, Entry, Priority, Task, Work};
+use crate::rails::Ways;
 use crate::rank::{Cleared, Unexpected, Unreleased};
 use crate::source::{Source, Starts};
 use crate::{Activity, Error, Record, Rendezvous};
@@ -54,7 +56,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
 
     /// Returns what a message of `size` bytes to or from a rank costs here.
     #[inline(always)]
-    fn costs(&self, peer: u32, size: u64) -> &'t HostCosts {
+    pub fn costs(&self, peer: u32, size: u64) -> &'t HostCosts {
         let costs = &self.engine.costs;
         if self.is_neighbour(peer) { &costs.local.ends } else { costs.of(size) }
     }
@@ -128,17 +130,18 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         Charge { start, end }
     }
 
-    /// Charges a message that is received.
+    /// Charges a message that is received; `by_nic` says that its interface has received it
+    /// without the CPU.
     #[inline(always)]
     fn charge_receive(
         &mut self,
-        (costs, size): (&HostCosts, u64),
+        (costs, size, by_nic): (&HostCosts, u64, bool),
         (arrival, path): (Time, Path),
         at: Time,
         (cpu, nic): (u8, u8),
     ) -> Charge {
         let per_byte = costs.receiving_rest(size);
-        let bytes = costs.bandwidth(size);
+        let bytes = if by_nic { Time::ZERO } else { costs.bandwidth(size) };
         let noise = self.noise(at, at.saturating_add(costs.receive_overhead));
         let clocks = &mut self.rank.clocks;
         let start = clocks.start((arrival, path), at, (cpu, nic), Side::Receiving);
@@ -148,8 +151,10 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let path = if bytes > per_byte { met.bandwidth(bytes) } else { met.overhead(per_byte) };
         clocks.set_cpu(cpu, Clock { free, path });
         let end = Stamp { time: free, cause: at, path };
-        let free = at.saturating_add(costs.gap).saturating_add(bytes);
-        clocks.set_nic(nic, Side::Receiving, Clock { free, path: start.bandwidth(bytes) });
+        if !by_nic {
+            let free = at.saturating_add(costs.gap).saturating_add(bytes);
+            clocks.set_nic(nic, Side::Receiving, Clock { free, path: start.bandwidth(bytes) });
+        }
         Charge { start, end }
     }
 
@@ -157,16 +162,20 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
     #[inline(always)]
     fn inject(
         &mut self,
-        destination: u32,
+        (destination, ways): (u32, Option<Ways>),
         bytes: u64,
         at: Time,
         charge: &Charge,
         message: Message,
     ) {
         let engine = self.engine;
+        let sequence = self.rank.next_sequence();
+        if let Some(ways) = ways {
+            let message = Message { cause: at, path: charge.start, ..message };
+            return self.post_over(&ways, at, (destination, bytes), sequence, message);
+        }
         let overhead = engine.costs.entry(self.costs(destination, bytes));
         let entry = at.saturating_add(overhead);
-        let sequence = self.rank.next_sequence();
         let mut path = charge.start.overhead(overhead);
         if !N::DIRECT {
             let message = Message { cause: at, path, ..message };
@@ -190,7 +199,8 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let request = !eager && self.engine.settings.rendezvous == Rendezvous::RtsCts;
         // A request to send is a short message, whatever it announces.
         let bytes = if request { 0 } else { op.size };
-        let costs = self.costs(op.peer, bytes);
+        let ways = self.ways(op.peer, bytes, at);
+        let costs = &self.costs_by(ways.as_ref(), op.peer, bytes);
         let charge = self.charge_send((costs, bytes), task, at, (cpu, nic));
         let kind = match (eager, request) {
             (true, _) => Kind::Eager,
@@ -202,7 +212,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let sequence = self.rank.sequence;
         let known = (!request).then_some((self.id, sequence));
         self.occupied(cpu, Activity::Send, at, charge.end.time, known);
-        self.inject(op.peer, bytes, at, &charge, message);
+        self.inject((op.peer, ways), bytes, at, &charge, message);
         self.worker.events += 1;
         self.rank.sent_bytes = self.rank.sent_bytes.saturating_add(op.size);
         self.started(index, at, charge.start);
@@ -286,9 +296,11 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
     /// Decides what a message that has just arrived is charged to.
     pub fn classify(&mut self, event: Event<Message>, at: Time) {
         let message = &event.message;
-        let mut unit = (message.cpu, message.nic);
+        let nic = if self.engine.rails().is_some() { 0 } else { message.nic };
+        let mut unit = (message.cpu, nic);
         match message.kind {
             Kind::Release => return self.released(&event, at),
+            _ if !self.engine.shape.several() => unit = (0, 0),
             Kind::Data => {
                 let op = self.op(message.tag);
                 unit = (op.cpu, op.nic);
@@ -312,7 +324,27 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
             }
         }
         let (cpu, nic) = unit;
+        let event = self.come_in(event, nic);
         self.queues().push(Class::Messages { cpu, nic }, || Entry::Message(Arrived(event)));
+    }
+
+    /// Charges a message to the interface, where that receives messages without the CPU. The CPU
+    /// may go on with the message that is returned when its last byte is there.
+    fn come_in(&mut self, mut event: Event<Message>, nic: u8) -> Event<Message> {
+        if self.engine.costs.receive == Receive::Cpu || self.is_neighbour(event.source) {
+            return event;
+        }
+        let size = event.message.bytes();
+        let costs = self.engine.costs.of(size);
+        let bytes = costs.bandwidth(size);
+        let clock = self.rank.clocks.incoming(nic);
+        let path = event.message.path;
+        let start = if clock.free > event.time { clock.path } else { path };
+        let path = start.bandwidth(bytes);
+        event.time = event.time.max(clock.free).saturating_add(bytes);
+        event.message.path = path;
+        *clock = Clock { free: event.time.saturating_add(costs.gap), path };
+        event
     }
 
     /// Does the same as [`RankStep::receive`], for all but the place where most messages are
@@ -327,9 +359,11 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
     pub fn receive(&mut self, event: &Event<Message>, at: Time, (cpu, nic): (u8, u8)) {
         let message = &event.message;
         let size = message.bytes();
-        let costs = self.costs(event.source, size);
+        let costs = &self.costs_of_arrival(event, size);
         let arrival = (event.time, message.path);
-        let charge = self.charge_receive((costs, size), arrival, at, (cpu, nic));
+        let by_nic = self.engine.costs.receive == Receive::Nic;
+        let by_nic = by_nic && !self.is_neighbour(event.source);
+        let charge = self.charge_receive((costs, size, by_nic), arrival, at, (cpu, nic));
         let known = self.identity(event);
         self.occupied(cpu, Activity::Receive, at, charge.end.time, known);
         self.worker.events += 1;
@@ -470,23 +504,25 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         at: Time,
         unit: (u8, u8),
     ) {
-        let costs = self.costs(to, 0);
+        let ways = self.ways(to, 0, at);
+        let costs = &self.costs_by(ways.as_ref(), to, 0);
         let charge = self.charge_send((costs, 0), task, at, unit);
         self.occupied(unit.0, Activity::Send, at, charge.end.time, None);
         self.rank.matching().controls += 1;
         let (kind, tag, size) = (Kind::Clear, receive, 0);
         let (cpu, nic, slot, cause, path) = (0, 0, 0, Time::ZERO, Path::default());
         let message = Message { kind, cpu, nic, slot, send, tag, size, cause, path };
-        self.inject(to, 0, at, &charge, message);
+        self.inject((to, ways), 0, at, &charge, message);
     }
 
     pub fn send_data(&mut self, send: u32, receive: u32, task: &Task, at: Time, unit: (u8, u8)) {
         let op = self.op(send);
-        let costs = self.costs(op.peer, op.size);
+        let ways = self.ways(op.peer, op.size, at);
+        let costs = &self.costs_by(ways.as_ref(), op.peer, op.size);
         let charge = self.charge_send((costs, op.size), task, at, unit);
         let message = Message { tag: receive, ..outgoing(Kind::Data, send, &op) };
         let sequence = self.rank.sequence;
-        self.inject(op.peer, op.size, at, &charge, message);
+        self.inject((op.peer, ways), op.size, at, &charge, message);
         if let Some(waiting) = self.take_unreleased(send) {
             let known = (self.id, waiting.sequence);
             self.occupied(unit.0, Activity::Send, at, charge.end.time, Some(known));

@@ -82,6 +82,9 @@ struct MoreClocks {
     cpus: Vec<Clock>,
     /// The two sides of the interfaces after the first.
     nics: Vec<[Clock; 2]>,
+    /// By interface, its receiving side where the CPU takes no part in what comes in
+    /// ([`loggops::Receive::Nic`]); what has never received anything is not there.
+    incoming: Vec<Clock>,
 }
 
 impl MoreClocks {
@@ -155,6 +158,16 @@ impl Clocks {
         }
     }
 
+    /// The receiving side of an interface that receives while the CPU is busy.
+    pub fn incoming(&mut self, nic: u8) -> &mut Clock {
+        let more = self.more.get_or_insert_default();
+        let place = usize::from(nic);
+        if more.incoming.len() <= place {
+            more.incoming.resize(place + 1, Clock::default());
+        }
+        &mut more.incoming[place]
+    }
+
     const fn side(&self, side: Side) -> Time {
         match side {
             Side::Sending => self.sending,
@@ -187,8 +200,10 @@ impl Clocks {
     /// True if a CPU or an interface is busy beyond the range of simulated time.
     pub fn overflow(&self) -> bool {
         let first = [self.cpu.free, self.sending, self.receiving];
-        let more =
-            self.more.iter().flat_map(|more| more.cpus.iter().chain(more.nics.as_flattened()));
+        let more = self.more.iter().flat_map(|more| {
+            let nics = more.nics.as_flattened().iter().chain(&more.incoming);
+            more.cpus.iter().chain(nics)
+        });
         first.into_iter().chain(more.map(|clock| clock.free)).any(|free| free == Time::MAX)
     }
 

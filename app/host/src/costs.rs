@@ -6,7 +6,7 @@
 //! Source: Culler et al. 1993 (LogP), Alexandrov et al. 1995 (LogGP), Ino et al. 2001 (LogGPS),
 //! Hoefler, Schneider and Lumsdaine 2010 (LogGOPS).
 
-use loggops::{Inject, Parameters};
+use loggops::{Inject, Parameters, Receive};
 use units::{Time, TimePerByte};
 
 /// The costs of one message at the hosts at its ends. The letters are those of the papers.
@@ -49,9 +49,21 @@ pub struct Costs {
     pub eager_limit: u64,
     /// The moment of a send at which its message enters the network.
     pub inject: Inject,
+    /// The resources that a message from another host occupies at its receiver.
+    pub receive: Receive,
 }
 
 impl HostCosts {
+    /// Messages that cost nothing.
+    pub const FREE: Self = Self {
+        send_overhead: Time::ZERO,
+        receive_overhead: Time::ZERO,
+        gap: Time::ZERO,
+        gap_per_byte: TimePerByte::ZERO,
+        send_overhead_per_byte: TimePerByte::ZERO,
+        receive_overhead_per_byte: TimePerByte::ZERO,
+    };
+
     /// Returns the time for which a message of `bytes` bytes keeps its sender's CPU: o + (s-1)O.
     #[inline]
     pub fn sending(&self, bytes: u64) -> Time {
@@ -111,13 +123,14 @@ impl From<&loggops::Costs> for HostCosts {
 
 impl From<&Parameters> for Costs {
     fn from(parameters: &Parameters) -> Self {
-        let Parameters { small, large, local, eager_limit, inject } = parameters;
+        let Parameters { small, large, local, eager_limit, inject, receive } = parameters;
         Self {
             small: small.into(),
             large: large.into(),
             local: LocalCosts { latency: local.latency, ends: local.into() },
             eager_limit: *eager_limit,
             inject: *inject,
+            receive: *receive,
         }
     }
 }

@@ -8,6 +8,7 @@
 //! receive ends at o + L + o + max((s-1)O, (s-1)G). Seed 000 section 3.1 computes one case by hand.
 
 use kernel::{Event, Next, Outbox, Probe, Wire};
+use loggops::Receive;
 use network::{Letter, Mail, Network, Nic, opened};
 use schedule::{Edge, Kind as Operation, Op, Run};
 use units::{HostId, Time};
@@ -22,6 +23,7 @@ use crate::nic::{Alone, Common};
 use crate::path::Stamp;
 use crate::places::{Location, Places};
 use crate::queues::{Arrived, Entry, Only, Priority, Queues, Task, Work};
+use crate::rails::Rails;
 use crate::rank::{Rank, Waiting};
 use crate::shared::Host;
 use crate::source::{START, Source, Starts};
@@ -45,7 +47,7 @@ pub struct Engine<'a, S, N> {
     pub places: Option<Places>,
     pub shape: Shape,
     /// True if messages may be received on the fast path ([`crate::fast_path`]): each rank has one
-    /// CPU and one interface, without noise, and nobody watches.
+    /// CPU and one interface, without noise, nobody watches, and the CPU receives.
     pub straight: bool,
     /// True if they may be sent on it, too: starts, and ends of sends, need not be told.
     pub plain: bool,
@@ -139,6 +141,12 @@ impl<S: Source, N: Network> Engine<'_, S, N> {
     #[inline]
     pub fn place(&self, rank: u32) -> Location {
         self.places.as_ref().map_or(Location::alone(rank), |places| places.place(rank))
+    }
+
+    /// Returns the rails of the hosts, if they are on several networks.
+    #[inline(always)]
+    pub fn rails(&self) -> Option<&Rails> {
+        if N::DIRECT { None } else { self.settings.rails.as_deref() }
     }
 
     /// Returns the rank in a slot of a host.
@@ -280,9 +288,11 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
         if N::DIRECT && message.urgent() {
             self.rank.matching().urgent += 1;
         }
-        // A release costs nothing; and which CPU and interface a message is charged to may depend
-        // on a receive that is posted before it arrives. Both are decided when its time has come.
-        let class = if message.kind == Kind::Release || self.engine.shape.several() {
+        // A release costs nothing; which CPU and interface a message is charged to may depend on a
+        // receive that is posted before it arrives; and an interface receives messages in order of
+        // time. All that is decided when its time has come.
+        let late = self.engine.shape.several() || self.engine.costs.receive == Receive::Nic;
+        let class = if message.kind == Kind::Release || late {
             Class::Arrivals
         } else {
             Class::Messages { cpu: 0, nic: 0 }

@@ -27,6 +27,7 @@ mod outcome;
 mod path;
 mod places;
 mod queues;
+pub mod rails;
 mod rank;
 mod settings;
 mod shared;

@@ -16,6 +16,7 @@ use crate::endpoint::Watched;
 use crate::engine::{Engine, RankStep};
 use crate::message::Message;
 use crate::places::Location;
+use crate::rails::{self, HostRails, Ways};
 use crate::rank::{Rank, Waiting};
 use crate::source::Source;
 
@@ -31,6 +32,8 @@ pub struct Common {
     pub several: bool,
     /// Messages that are to reach the only rank, in order of time.
     pub arrivals: VecDeque<Event<Message>>,
+    /// The choice among the host's rails, once it has sent something over them.
+    pub rails: Option<Box<HostRails>>,
 }
 
 impl Common {
@@ -70,7 +73,8 @@ pub fn arrival<S: Source, N: Network>(
 ) -> Option<Event<Message>> {
     let Delivery { at: time, source, id, announced } = delivery;
     let (entry, message) = announced?;
-    let transfer = Transfer::new(source, host, message.bytes());
+    let rail = if engine.rails().is_some() { rails::first(message.nic) } else { 0 };
+    let transfer = Transfer { rail, ..Transfer::new(source, host, message.bytes()) };
     let idle = engine.network.uncontended(transfer);
     let path = message.path;
     let path = path.transit(time.saturating_sub(entry), &idle);
@@ -105,6 +109,40 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
         self.nic.post(entry, transfer, number(here.slot, sequence));
         let time = entry.saturating_add(engine.network.lookahead());
         let message = Mail::Announcement(message);
+        self.out.send(Event { time, source, sequence, destination, message });
+    }
+
+    /// Returns the transfer of a message to a rank of another host.
+    pub fn transfer(&self, destination: u32, bytes: u64) -> Transfer {
+        let [here, there] = [self.id, destination].map(|rank| self.engine.place(rank).host);
+        Transfer::new(HostId(here), HostId(there), bytes)
+    }
+
+    /// Sends a message whose send begins at `at` over the rails of its ways.
+    pub fn post_over(
+        &mut self,
+        ways: &Ways,
+        at: Time,
+        (destination, bytes): (u32, u64),
+        sequence: u32,
+        message: Message,
+    ) {
+        let engine = self.engine;
+        let Some(rails) = engine.rails() else { return };
+        let here = engine.place(self.id);
+        let (source, there) = (self.id, engine.place(destination));
+        let transfer = self.transfer(destination, bytes);
+        let mut first = None;
+        let id = number(here.slot, sequence);
+        for (entry, transfer, id) in rails.transfers(ways, at, transfer, id) {
+            first.get_or_insert(entry);
+            self.nic.post(entry, transfer, id);
+        }
+        let entry = first.unwrap_or(at);
+        let path = message.path.overhead(entry.saturating_sub(at));
+        let message = Message { slot: there.slot, nic: ways.taken(), path, ..message };
+        let time = entry.saturating_add(engine.network.lookahead());
+        let (destination, message) = (there.host, Mail::Announcement(message));
         self.out.send(Event { time, source, sequence, destination, message });
     }
 

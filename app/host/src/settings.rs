@@ -7,7 +7,7 @@ use kernel::TransportKind;
 use loggops::Parameters;
 use units::Time;
 
-use crate::{Noise, SendDone};
+use crate::{Noise, SendDone, rails::Rails};
 
 /// The way in which a message larger than the eager limit S waits for its receive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +50,9 @@ pub struct Settings {
     pub rendezvous: Rendezvous,
     /// The moment at which sends are done.
     pub send_done: SendDone,
+    /// The rails of the hosts, where these are on several networks; the costs of messages between
+    /// hosts come from them then.
+    pub rails: Option<Arc<Rails>>,
     /// Interruptions by the operating system.
     pub noise: Noise,
     /// Length of the schedule's time unit, in which `calc` counts.
@@ -70,6 +73,7 @@ impl Default for Settings {
             parameters: Parameters::default(),
             rendezvous: Rendezvous::default(),
             send_done: SendDone::default(),
+            rails: None,
             noise: Noise::default(),
             time_unit: Time::from_ps(1_000),
             threads: 1,

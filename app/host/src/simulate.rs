@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use kernel::{Config, Model, Probe, execute};
+use loggops::Receive;
 use network::{Harness, Network, Worker};
 use units::Time;
 
@@ -125,10 +126,15 @@ pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Detail>>>(
     let places = || hosts.map(|hosts| Places::new(hosts, count)).transpose();
     let shape = Shape::new(program.cpus(), program.nics());
     let run = |source: P::Source<'_>| {
-        let straight = !B::LISTENS && !shape.several() && settings.noise == Noise::None;
+        let costs = Costs::from(&settings.parameters);
+        let by_cpu = costs.receive == Receive::Cpu;
+        let straight = by_cpu
+            && settings.rails.is_none()
+            && !B::LISTENS
+            && !shape.several()
+            && settings.noise == Noise::None;
         let plain = straight && source.starts() == Starts::Nothing && !source.wants_sends();
         let (hosts, places) = (count, places()?);
-        let costs = Costs::from(&settings.parameters);
         let buffered = settings.send_done.buffered(costs.eager_limit);
         let engine = Engine {
             source,

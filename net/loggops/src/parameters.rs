@@ -37,6 +37,19 @@ pub enum Inject {
     End,
 }
 
+/// The resources of a receiver that the bytes of a message occupy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Receive {
+    /// The CPU: it is busy for o + max((s-1)O, (s-1)G), as in `LogGOPSim`, and the interface for
+    /// g + (s-1)G beside it.
+    #[default]
+    Cpu,
+    /// The network interface: it is busy for g + (s-1)G from the first byte on, whatever the CPU
+    /// does, and the CPU pays o + (s-1)O when the last byte is there. This is `LogGP` as Alexandrov
+    /// et al. 1995 have it.
+    Nic,
+}
+
 /// A parameter set for small and one for large messages, and one for those within a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
@@ -51,6 +64,8 @@ pub struct Parameters {
     pub eager_limit: u64,
     /// The moment at which a message enters the network.
     pub inject: Inject,
+    /// The resources that a message occupies at its receiver, where it comes from another host.
+    pub receive: Receive,
 }
 
 impl Costs {
@@ -85,6 +100,7 @@ impl Default for Parameters {
             },
             eager_limit: 65_535,
             inject: Inject::End,
+            receive: Receive::Cpu,
         }
     }
 }

@@ -98,6 +98,10 @@ fn models(configuration: &Configuration) -> Vec<Model> {
     let cables = of("infiniband").then_some("network.preset is one of the model infiniband");
     let mut nothing = vec![(MODEL, "loggops"), (keys::loggops::COMPAT.id(), "heddle")];
     nothing.extend(free());
+    if configuration.model() == scope::Model::Rails {
+        let model = |name, settings| Model { name, settings, missing: None };
+        return vec![model(NOTHING, nothing), model("rails", Vec::new())];
+    }
     let flow = |variant| vec![(MODEL, "flow"), (keys::flow::VARIANT.id(), variant)];
     let model = |name, settings, missing| Model { name, settings, missing };
     vec![
@@ -226,7 +230,8 @@ fn used_somewhere(configuration: &Configuration) -> Result<Option<String>, Mista
         models(configuration).into_iter().filter(|model| model.missing.is_none()).collect();
     let kinds = |model: &Model| {
         let word = model.settings.iter().find(|(id, _)| *id == keys::network::MODEL.id());
-        word.and_then(|(_, word)| scope::Model::ALL.into_iter().find(|model| model.name() == *word))
+        let named = |word| scope::Model::ALL.into_iter().find(|model| model.name() == word);
+        word.map_or(Some(configuration.model()), |(_, word)| named(*word))
     };
     let kinds: Vec<_> = run.iter().filter_map(kinds).collect();
     let (mut mistakes, mut partly) = (Vec::new(), Vec::new());

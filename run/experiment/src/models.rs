@@ -9,6 +9,7 @@ pub(crate) mod loggopsim;
 mod noise;
 pub(crate) mod packet;
 mod places;
+pub(crate) mod rails;
 pub(crate) mod stock;
 pub(crate) mod switched;
 pub(crate) mod tables;
@@ -230,6 +231,8 @@ pub enum Machine {
     Packet(packet::Packet),
     /// Flows that share links.
     Flow(Box<flow::Flow>),
+    /// Several networks for each host.
+    Rails(rails::Rails),
 }
 
 /// Makes the model that the settings choose, with what is odd about it. Topologies and routes come
@@ -251,6 +254,7 @@ pub(crate) fn resolve(
         scope::Model::Flow => {
             flow::resolve(configuration, stock).map(with(|flow| Machine::Flow(Box::new(flow))))
         }
+        scope::Model::Rails => rails::resolve(configuration, stock).map(with(Machine::Rails)),
     }
 }
 
@@ -268,6 +272,7 @@ macro_rules! each {
             Machine::Infiniband($model) => $value,
             Machine::Packet($model) => $value,
             Machine::Flow($model) => $value,
+            Machine::Rails($model) => $value,
         }
     };
 }

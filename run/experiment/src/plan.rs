@@ -15,7 +15,7 @@ use crate::{
     job::{Failure, Job, Observers, Records, Report},
     models::{self, Machine, Model, Stock},
     settings::{
-        configuration::Configuration,
+        configuration::{Configuration, RailTable},
         diagnostic::{self, Diagnostic, Mistakes, Place},
         keys, manifest, scope, usage,
         value::{self, Topology},
@@ -218,7 +218,8 @@ pub(crate) fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
         keys::live::TIMES,
     ];
     let paths = paths.into_iter().filter_map(|key| configuration.value(key));
-    source.into_iter().chain(topology).chain(paths).collect()
+    let of_rails = configuration.rails.iter().flat_map(RailTable::files);
+    source.into_iter().chain(topology).chain(paths).chain(of_rails).collect()
 }
 
 /// Compares the inputs with what the manifest says of them.

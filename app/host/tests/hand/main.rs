@@ -9,6 +9,8 @@ mod endings;
 mod flows;
 mod messages;
 mod path;
+mod rails;
+mod receive;
 mod rendezvous;
 mod resources;
 mod shared;

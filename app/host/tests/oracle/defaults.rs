@@ -198,7 +198,14 @@ pub fn small_settings() -> impl Strategy<Value = Settings> {
             let large = large.unwrap_or(small);
             let rendezvous = if handshake { Rendezvous::RtsCts } else { Rendezvous::Abstract };
             Settings {
-                parameters: Parameters { small, large, local: small, eager_limit, inject },
+                parameters: Parameters {
+                    small,
+                    large,
+                    local: small,
+                    eager_limit,
+                    inject,
+                    ..Parameters::default()
+                },
                 rendezvous,
                 send_done,
                 time_unit: ps(1),

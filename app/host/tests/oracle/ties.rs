@@ -31,7 +31,14 @@ fn by_default(program: &impl Program, p: loggopsim::Parameters, injection: bool)
     };
     let (eager_limit, inject) = (p.eager_limit, Inject::End);
     let rules = Rules {
-        parameters: Parameters { small: costs, large: costs, local: costs, eager_limit, inject },
+        parameters: Parameters {
+            small: costs,
+            large: costs,
+            local: costs,
+            eager_limit,
+            inject,
+            ..Parameters::default()
+        },
         rendezvous: Rendezvous::Abstract,
         send_done: SendDone::Overhead,
         time_unit: 1,

@@ -24,12 +24,14 @@
 //! | `double-ring` | S: a message around a ring in each direction |
 //! | `linear-barrier` | S: reports to rank 0, then answers |
 //! | `random-bisection` | one half sends to the other, in random pairs |
+//! | `bulk-reply` | between two ranks, several messages at once, then as many back |
 //! | `halo1d`, `halo2d`, `halo3d` | neighbours on a periodic grid, step by step |
 //! | `random-ring` | neighbours on a ring in random order, drawn anew in each step |
 //! | `random` | each rank to a random other, step by step |
 
 mod allreduce;
 mod alltoall;
+mod bulk;
 mod dissemination;
 mod halo;
 mod linear;
@@ -46,6 +48,7 @@ pub use options::{Error, NAMES, Options, users};
 use crate::{Edge, Follow, Kind, Op, Program, Run};
 use allreduce::{Algorithm, Exchange};
 use alltoall::{LinearAlltoall, PairwiseAlltoall, Sizes};
+use bulk::BulkReply;
 use dissemination::{Dissemination, Nway};
 use halo::Halo;
 use ring::{DoubleRing, PipelinedRing};
@@ -82,6 +85,7 @@ enum AnyShape {
     DoubleRing(DoubleRing),
     LinearBarrier(linear::LinearBarrier),
     Bisection(Bisection),
+    BulkReply(BulkReply),
     Halo(Halo),
     Random(Random),
 }
@@ -105,6 +109,7 @@ macro_rules! with_shape {
             AnyShape::DoubleRing($shape) => $value,
             AnyShape::LinearBarrier($shape) => $value,
             AnyShape::Bisection($shape) => $value,
+            AnyShape::BulkReply($shape) => $value,
             AnyShape::Halo($shape) => $value,
             AnyShape::Random($shape) => $value,
         }
@@ -180,6 +185,7 @@ impl AnyShape {
             "double-ring" => Self::DoubleRing(DoubleRing { ranks, size }),
             "linear-barrier" => Self::LinearBarrier(linear::LinearBarrier { ranks }),
             "random-bisection" => Self::Bisection(Bisection::new(ranks, size, seed)),
+            "bulk-reply" => Self::BulkReply(BulkReply { ranks, size, messages: options.ways }),
             "halo1d" => halo(1)?,
             "halo2d" => halo(2)?,
             "halo3d" => halo(3)?,

@@ -3,7 +3,7 @@
 use units::nearest;
 
 /// The names of all patterns.
-pub const NAMES: [&str; 23] = [
+pub const NAMES: [&str; 24] = [
     "dissemination",
     "binomial-bcast",
     "binomial-reduce",
@@ -22,6 +22,7 @@ pub const NAMES: [&str; 23] = [
     "double-ring",
     "linear-barrier",
     "random-bisection",
+    "bulk-reply",
     "halo1d",
     "halo2d",
     "halo3d",
@@ -42,7 +43,8 @@ pub struct Options {
     /// The rank at the root of a tree, of a gather or scatter, at the head of `pipelined-ring`, or
     /// to which `alltoallv` sends messages of the full size. Default 0.
     pub root: u32,
-    /// Messages per round of `nway-dissemination`; at least 1. Default 1.
+    /// Messages per round of `nway-dissemination`, and in each direction of `bulk-reply`; at least
+    /// 1. Default 1.
     pub ways: u32,
     /// Bytes of a segment of `pipelined-ring`; at least 1. Default 1.
     pub segment: u64,
@@ -146,7 +148,7 @@ pub fn users(option: &str) -> Option<&'static [&'static str]> {
             "scatter",
             "pipelined-ring",
         ]),
-        "ways" => Some(&["nway-dissemination"]),
+        "ways" => Some(&["nway-dissemination", "bulk-reply"]),
         "segment" => Some(&["pipelined-ring"]),
         "skew" => Some(&["alltoallv"]),
         "steps" => Some(&["halo1d", "halo2d", "halo3d", "random-ring", "random"]),

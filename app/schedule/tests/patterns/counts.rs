@@ -37,6 +37,7 @@ fn messages_and_bytes() {
             ("double-ring", 2 * n * (1 - alone), d),
             ("linear-barrier", 2 * all, 1),
             ("random-bisection", n / 2, d),
+            ("bulk-reply", n / 2 * 2, d),
             ("halo1d", 2 * n * (1 - alone), d),
             ("random-ring", 2 * n * (1 - alone), d),
             ("random", n * (1 - alone), d),

@@ -154,6 +154,13 @@ fn linear_barrier() {
 }
 
 #[test]
+fn bulk_reply() {
+    let options = Options { ways: 2, ..ranks(5) };
+    let expected = [(2, "s3:8 s3:8 r3:8 r3:8"), (3, "r2:8 r2:8 s2:8<1 s2:8<1"), (4, "")];
+    check("bulk-reply", &options, &expected);
+}
+
+#[test]
 fn halos() {
     let steps = Options { steps: 2, ..ranks(4) };
     let expected = "r0:8 r2:8 s0:8 s2:8 c0<0,1,2,3 r0:8<4 r2:8<4 s0:8<4 s2:8<4";

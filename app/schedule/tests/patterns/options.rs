@@ -53,7 +53,7 @@ fn zeros() {
 #[test]
 fn options_of_other_patterns() {
     let options = Options { ways: 2, ..plain() };
-    let text = "pattern gather does not use \"ways\" (it is for nway-dissemination)";
+    let text = "pattern gather does not use \"ways\" (it is for nway-dissemination, bulk-reply)";
     assert_eq!(error("gather", &options), text);
     let halo = "pattern random does not use \"compute\" (it is for halo1d, halo2d, halo3d)";
     assert_eq!(error("random", &Options { compute: 1, ..plain() }), halo);

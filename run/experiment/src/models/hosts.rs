@@ -2,7 +2,7 @@
 //! `[noise]`, and what else a simulation is told.
 
 use host::{Rendezvous, SendDone, Settings, TransportKind};
-use loggops::{Costs, Inject, Parameters};
+use loggops::{Costs, Inject, Parameters, Receive};
 use units::{Bytes, Time, TimePerByte};
 
 use super::noise;
@@ -25,6 +25,7 @@ pub(crate) fn settings(configuration: &Configuration) -> Result<Settings, Vec<Di
             "" if !has_wire(configuration) => Rendezvous::RtsCts,
             _ => Rendezvous::Abstract,
         },
+        rails: None,
         noise: noise::resolve(configuration)?,
         time_unit: configuration.value(keys::workload::TIME_UNIT).unwrap_or(default.time_unit),
         threads: configuration.value(keys::run::THREADS).map_or(1, |count| count as usize),
@@ -107,7 +108,7 @@ const SMALL: Class = class!(keys::loggops);
 const LARGE: Class = class!(keys::loggops::large);
 const LOCAL: Class = class!(keys::loggops::local);
 
-fn parameters(configuration: &Configuration) -> Parameters {
+pub(super) fn parameters(configuration: &Configuration) -> Parameters {
     // Where the network has switches, bytes take their time there.
     let on_wire = has_wire(configuration)
         || configuration.is_said(SMALL.gap_per_byte)
@@ -133,6 +134,10 @@ fn parameters(configuration: &Configuration) -> Parameters {
         inject: match configuration.word(keys::loggops::INJECT) {
             "start" => Inject::Start,
             _ => Inject::End,
+        },
+        receive: match configuration.word(keys::loggops::RECEIVE) {
+            "nic" => Receive::Nic,
+            _ => Receive::Cpu,
         },
     }
 }

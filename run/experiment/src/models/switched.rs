@@ -163,6 +163,16 @@ impl<W: Wires> Switched<W> {
         Self { imported, places, wires }
     }
 
+    /// The network for ranks on these hosts.
+    pub(super) fn network_on(&self, hosts: &[u32]) -> W::Network {
+        self.wires.network(hosts, self.topology().graph.hosts())
+    }
+
+    /// The network, for a look at it at rest.
+    pub(super) fn network_of_all(&self) -> W::Network {
+        self.network_on(&[])
+    }
+
     /// Names the hosts in a failure.
     fn named(&self, failure: Failure) -> Failure {
         let text = match &failure {
@@ -219,30 +229,24 @@ impl<W: Wires> Model for Switched<W> {
             |source, destination, bytes| crossings((network, hosts), (source, destination), bytes);
         let watched = run.watched(&signals, |settings| {
             let start = Instant::now();
-            let Some(interval) = run.interval else {
-                let (outcome, recorded) = if run.records() {
-                    let probe = || run.collector();
-                    let (outcome, probes) =
-                        host::simulate_over(network, Some(hosts), program, settings, probe)?;
-                    (outcome, run.merge(probes)?)
-                } else {
-                    let silent = || Silent;
-                    let (outcome, _) =
-                        host::simulate_over(network, Some(hosts), program, settings, silent)?;
-                    (outcome, Default::default())
-                };
-                return Ok(Simulated::new(outcome, recorded, start.elapsed()));
-            };
-            let probe = || Both(run.collector(), Watch::new(interval));
+            if run.interval.is_none() && !run.records() {
+                let silent = || Silent;
+                let (outcome, _) =
+                    host::simulate_over(network, Some(hosts), program, settings, silent)?;
+                return Ok(Simulated::new(outcome, Default::default(), start.elapsed()));
+            }
+            let probe = || Both(run.collector(), run.interval.map(Watch::new));
             let (outcome, probes) =
                 host::simulate_over(network, Some(hosts), program, settings, probe)?;
             let (collectors, watched) = Both::merge(probes);
             let recorded = run.merge(collectors)?;
             let end = outcome.ranks.iter().map(|rank| rank.finish).max().unwrap_or_default();
-            let (network, imported) = (Box::new(network.clone()), Arc::clone(&self.imported));
-            let seen = Seen { watched, network, imported, end };
+            let seen = watched.map(|watched| {
+                let (network, imported) = (Box::new(network.clone()), Arc::clone(&self.imported));
+                Seen { watched, network, imported, end }
+            });
             let simulated = Simulated::new(outcome, recorded, start.elapsed());
-            Ok(Simulated { network: Some(seen), ..simulated })
+            Ok(Simulated { network: seen, ..simulated })
         });
         watched.map_err(|failure| self.named(failure))
     }

@@ -96,14 +96,16 @@ impl Seen {
 }
 
 /// The probe of a program's run: records of the hosts go to the one, those of the network to the
-/// other.
-pub(crate) struct Both(pub Collector, pub Watch);
+/// other, if they are wanted.
+pub(crate) struct Both(pub Collector, pub Option<Watch>);
 
 impl Both {
     /// Takes the probes of all workers apart, and joins those of the network.
-    pub fn merge(all: Vec<Self>) -> (Vec<Collector>, Watched) {
-        let (collectors, watches) = all.into_iter().map(|Self(one, other)| (one, other)).unzip();
-        (collectors, Watch::merge(watches))
+    pub fn merge(all: Vec<Self>) -> (Vec<Collector>, Option<Watched>) {
+        let (collectors, watches): (_, Vec<_>) =
+            all.into_iter().map(|Self(one, other)| (one, other)).unzip();
+        let watches: Option<Vec<Watch>> = watches.into_iter().collect();
+        (collectors, watches.filter(|all| !all.is_empty()).map(Watch::merge))
     }
 }
 
@@ -113,7 +115,9 @@ impl<D: Copy + Send> Probe<Record<D>> for Both {
     #[inline]
     fn record(&mut self, record: Record<D>) {
         if let Record::Network { device, at, record } = record {
-            self.1.take(device, at, &record);
+            if let Some(watch) = &mut self.1 {
+                watch.take(device, at, &record);
+            }
         } else {
             self.0.record(record);
         }

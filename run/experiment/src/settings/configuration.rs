@@ -15,7 +15,7 @@ use super::{
     manifest::Manifest,
     reader::Reader,
     scope::{self, Model},
-    toml_file::{self, Assignment, PLATFORM},
+    toml_file::{self, Assignment, PLATFORM, RAIL},
     value::{Topology, Typed, Value, Workload, is_xml},
 };
 
@@ -65,12 +65,37 @@ pub(super) struct Entry {
 pub struct Configuration {
     /// A value for each key that has one, by the key's place.
     pub(super) entries: Vec<Option<Entry>>,
+    /// The settings of each rail, in the order of the files.
+    pub(crate) rails: Vec<RailTable>,
     /// The file that describes the machine, if there is one.
     pub(super) machine: Option<PathBuf>,
     /// True if settings that do not belong to the model are ignored.
     pub(super) lenient: bool,
     /// The manifest that the settings come from, if any.
     pub(crate) manifest: Option<Manifest>,
+}
+
+/// The settings of a rail.
+#[derive(Clone, Debug)]
+pub(crate) struct RailTable {
+    /// Its name.
+    pub name: String,
+    entries: Vec<Option<Entry>>,
+}
+
+impl RailTable {
+    /// The files that its settings name.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.settings().filter_map(|(_, entry)| match &entry.value {
+            Value::Path(path) | Value::Topology(Topology::File(path)) => Some(path.clone()),
+            _ => None,
+        })
+    }
+
+    /// The settings that have a value.
+    pub(super) fn settings(&self) -> impl Iterator<Item = (Id, &Entry)> {
+        Id::all().filter_map(|id| Some((id, self.entries.get(id.place())?.as_ref()?)))
+    }
 }
 
 impl Configuration {
@@ -107,6 +132,10 @@ impl Configuration {
 
     /// The model of the network.
     pub fn model(&self) -> Model {
+        // A model that is asked for takes the place of the rails.
+        if !self.rails.is_empty() && self.argument(keys::network::MODEL).is_none() {
+            return Model::Rails;
+        }
         let word = self.word(keys::network::MODEL);
         let named = Model::ALL.into_iter().find(|model| model.name() == word);
         match named {
@@ -115,6 +144,44 @@ impl Configuration {
             }
             named => named.unwrap_or(Model::Loggops),
         }
+    }
+
+    /// Enters the value of a setting of a rail.
+    pub(super) fn enter_in_rail(&mut self, name: &str, id: Id, entry: Entry) {
+        let place = self.rails.iter().position(|rail| rail.name == name).unwrap_or_else(|| {
+            let (name, entries) = (name.to_owned(), vec![None; keys::KEYS.len()]);
+            self.rails.push(RailTable { name, entries });
+            self.rails.len() - 1
+        });
+        self.rails[place].entries[id.place()] = Some(entry);
+    }
+
+    /// Returns whether the table `[network]` is a rail beside others.
+    pub(super) fn has_network_rail(&self) -> bool {
+        let named = [keys::network::MODEL.id(), keys::network::TOPOLOGY.id()];
+        !self.rails.is_empty() && named.into_iter().any(|id| self.is_said(id))
+    }
+
+    /// The settings of each rail as if it were the only network, with its name.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them.
+    pub(crate) fn by_rail(&self) -> Result<Vec<(String, Self)>, Mistakes> {
+        let network = self.has_network_rail().then(|| ("network".to_owned(), self.alone(None)));
+        let tables = self.rails.iter().map(|rail| (rail.name.clone(), self.alone(Some(rail))));
+        let all = network.into_iter().chain(tables);
+        all.map(|(name, alone)| Ok((name, Reader::of(alone).finish()?))).collect()
+    }
+
+    /// These settings with those of one rail in place of those of the network.
+    fn alone(&self, rail: Option<&RailTable>) -> Self {
+        let mut entries = self.entries.clone();
+        if let Some(rail) = rail {
+            for id in Id::all().filter(|id| id.is_of_rail()) {
+                entries[id.place()].clone_from(&rail.entries[id.place()]);
+            }
+        }
+        Self { entries, rails: Vec::new(), machine: None, lenient: true, manifest: None }
     }
 
     /// Returns whether the workload is synthetic traffic.
@@ -240,7 +307,8 @@ impl Configuration {
     /// aside.
     pub(crate) fn for_model(&self, settings: &[(Id, &str)]) -> Result<Self, Mistakes> {
         let (entries, machine) = (self.entries.clone(), self.machine.clone());
-        let configuration = Self { entries, machine, lenient: true, manifest: None };
+        let rails = self.rails.clone();
+        let configuration = Self { entries, rails, machine, lenient: true, manifest: None };
         let mut reader = Reader::of(configuration);
         for (id, text) in settings {
             let origin = Origin::Argument("this rung".to_owned());
@@ -257,7 +325,8 @@ impl Configuration {
             let (value, place) = (value.clone(), Place::Nowhere);
             entries[id.place()] = Some(Entry { value, place, origin, said: true });
         }
-        Self { entries, machine: self.machine.clone(), lenient: true, manifest: None }
+        let (rails, machine) = (self.rails.clone(), self.machine.clone());
+        Self { entries, rails, machine, lenient: true, manifest: None }
     }
 
     /// Returns whether a setting has its default value.
@@ -269,8 +338,9 @@ impl Configuration {
     /// The default of a setting, if that is a value of its own.
     fn default_value(&self, id: Id) -> Option<Value> {
         let key = id.key();
-        let has_preset = || keys::network::PRESET.id().key().scope.has_model(self.model());
-        if matches!(key.fallback, Fallback::Hosts(..)) && has_preset() {
+        let has_preset = |model| keys::network::PRESET.id().key().scope.has_model(model);
+        let spaces = |model| model == Model::Rails || has_preset(model);
+        if matches!(key.fallback, Fallback::Hosts(..)) && spaces(self.model()) {
             key.default_with_preset()
         } else {
             key.default_value()
@@ -331,6 +401,13 @@ impl fmt::Display for Configuration {
                 self.print(id, f)?;
             }
         }
+        for rail in &self.rails {
+            writeln!(f, "\n[{RAIL}.{}]", rail.name)?;
+            for (id, Entry { value, origin, .. }) in rail.settings() {
+                let line = format!("{} = {value}", id.name_in_rail());
+                writeln!(f, "{line:<34} # {origin}")?;
+            }
+        }
         Ok(())
     }
 }
@@ -355,7 +432,8 @@ impl Configuration {
     fn uses(&self, id: Id) -> bool {
         let scope = id.key().scope;
         let workload = self.workload_kind();
+        let of_rail = self.has_network_rail() && id.is_of_rail();
         workload.is_none_or(|workload| scope.has_workload(workload))
-            && scope.has_model(self.model())
+            && (scope.has_model(self.model()) || of_rail)
     }
 }

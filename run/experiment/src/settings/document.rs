@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    keys::{Fallback, KEYS, Key, TABLES},
-    toml_file::PLATFORM,
+    keys::{Fallback, Id, KEYS, Key, TABLES},
+    toml_file::{PLATFORM, RAIL},
     value::{Kind, Words},
 };
 
@@ -17,6 +17,11 @@ pub fn schema() -> String {
         "type": "object",
         "description": "The network as a platform: SimGrid's elements as tables, their attributes \
                         as keys.",
+    });
+    root["properties"][RAIL] = json!({
+        "type": "object",
+        "description": "Several networks of each host, by name.",
+        "additionalProperties": rail_schema(),
     });
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     root["title"] = "Heddle experiment".into();
@@ -38,6 +43,26 @@ fn table_schema(table: &str) -> Json {
         properties.insert(name, schema);
     }
     json!({ "type": "object", "additionalProperties": false, "properties": properties })
+}
+
+/// The schema of the table of a rail: its own keys, those of the network, and its costs.
+fn rail_schema() -> Json {
+    let mut schema = table_schema("network");
+    let own = Id::all().filter(|id| id.is_of_rail());
+    for id in own {
+        let (tables, short) = id.name_in_rail().rsplit_once('.').unwrap_or(("", id.name_in_rail()));
+        let mut table = &mut schema;
+        for name in tables.split('.').filter(|name| !name.is_empty()) {
+            table = &mut table["properties"][name];
+            if table.is_null() {
+                *table = json!({
+                    "type": "object", "additionalProperties": false, "properties": {},
+                });
+            }
+        }
+        table["properties"][short] = key_schema(id.key());
+    }
+    schema
 }
 
 /// Returns the names and the full names of the tables right in a table, of which some have no keys

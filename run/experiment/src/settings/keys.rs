@@ -119,6 +119,24 @@ impl Id {
         &KEYS[self.0]
     }
 
+    /// Returns whether each rail has the key for itself.
+    pub fn is_of_rail(self) -> bool {
+        let key = self.key();
+        let table = key.table();
+        match table {
+            "loggops" => !COMMON.contains(&key.name),
+            "rail" | "loggops.large" | "network" => true,
+            _ => table.starts_with("network."),
+        }
+    }
+
+    /// Its name in the table of a rail.
+    pub fn name_in_rail(self) -> &'static str {
+        let name = self.key().name;
+        let own = name.strip_prefix("rail.").or_else(|| name.strip_prefix("network."));
+        own.unwrap_or(name)
+    }
+
     /// Its place in [`KEYS`].
     pub const fn place(self) -> usize {
         self.0
@@ -170,6 +188,7 @@ pub(crate) mod network;
 pub(crate) mod noise;
 pub(crate) mod placement;
 pub(crate) mod protocol;
+pub(crate) mod rails;
 pub(crate) mod run;
 pub(crate) mod traces;
 pub(crate) mod traffic;
@@ -250,6 +269,19 @@ pub const TABLES: &[(&str, &str)] = &[
          the preset; a preset without congestion control takes that of `infiniband-ddr-simula-cc`.",
     ),
     (
+        "rails",
+        "The choice among several networks of each host, for a machine with tables `[rail.NAME]`. \
+         Chapter \"Rails\" explains it.",
+    ),
+    (
+        "rail",
+        "One of several networks, in a table `[rail.NAME]`; a table `[network]` beside such tables \
+         is a rail of the name `network`. Beside the keys here it has those of `[network]`, such \
+         as `model` and `topology`, and the costs of its messages in `[rail.NAME.loggops]`: all \
+         keys of `[loggops]` and `[loggops.large]` but S, `inject`, `receive` and `compat`. What \
+         is not set is as if the rail were the only network.",
+    ),
+    (
         "flow",
         "The model `flow`: what a message costs its hosts, and how it shares links. `[loggops]` \
          and `protocol.rendezvous` do not apply to it. Pieces and factors by size are lists \
@@ -293,6 +325,8 @@ const PARTS: &[&[Key]] = &[
     network::DECLARED,
     network::arbiter::DECLARED,
     network::congestion::DECLARED,
+    rails::DECLARED,
+    rails::rail::DECLARED,
     flow::DECLARED,
     flow::host::DECLARED,
     placement::DECLARED,
@@ -381,10 +415,40 @@ pub(crate) fn of_flag(name: &str, calls: bool) -> Option<Id> {
     Some(meant.unwrap_or(own))
 }
 
+/// The keys of `[loggops]` that all rails have in common.
+const COMMON: [&str; 4] = ["loggops.S", "loggops.inject", "loggops.receive", "loggops.compat"];
+
+/// Returns the key that a name means in the table of a rail.
+pub(crate) fn of_rail(name: &str) -> Option<Id> {
+    let own = ["rail", "network"].iter().find_map(|table| Id::named(&format!("{table}.{name}")));
+    own.or_else(|| Id::named(name).filter(|id| id.is_of_rail()))
+}
+
+/// Returns whether a table of this name exists in that of a rail.
+pub(crate) fn is_table_of_rail(name: &str) -> bool {
+    matches!(name, "loggops" | "loggops.large") || is_table(&format!("network.{name}"))
+}
+
 /// Returns whether a table of this name exists, perhaps only as part of a longer name.
 pub(crate) fn is_table(name: &str) -> bool {
     let within = |table: &str| table.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
     TABLES.iter().any(|&(table, _)| table == name || within(table))
+}
+
+/// Returns advice on a name that no key of a rail has.
+pub(crate) fn suggestion_in_rail(name: &str) -> String {
+    if COMMON.contains(&name) {
+        return format!("all rails have it in common: set `{name}` outside of the rail's table");
+    }
+    let known: Vec<&'static str> =
+        Id::all().filter(|id| id.is_of_rail()).map(Id::name_in_rail).collect();
+    if let Some(near) = units::nearest(name, &known) {
+        return format!("did you mean `{near}`?");
+    }
+    if let Some(id) = Id::named(&format!("loggops.{name}")).filter(|id| id.is_of_rail()) {
+        return format!("did you mean `{}`?", id.name_in_rail());
+    }
+    "a rail has the keys of [network] and [rail], and of [loggops] as `loggops.KEY`".to_owned()
 }
 
 /// Returns advice on a name that is neither a key nor a table: the nearest one in the same table,

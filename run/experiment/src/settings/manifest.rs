@@ -78,8 +78,14 @@ impl Manifest {
         let mut assignments = Vec::new();
         let mut mistakes = Vec::new();
         for (name, value) in &contents.experiment {
-            match Id::named(name) {
+            let in_rail = name.strip_prefix("rail.").and_then(|rest| rest.split_once('.'));
+            let (rail, key) = match in_rail {
+                Some((rail, key)) => (Some(rail.to_owned()), keys::of_rail(key)),
+                None => (None, Id::named(name)),
+            };
+            match key {
                 Some(key) => assignments.push(Assignment {
+                    rail,
                     key,
                     raw: raw(value),
                     place: Place::File(path.to_owned()),
@@ -173,6 +179,12 @@ fn settings(
                 let value = value.absolute()?.json(Some(folder));
                 settings.insert(key.name.to_owned(), value);
             }
+        }
+    }
+    for rail in &configuration.rails {
+        for (id, entry) in rail.settings() {
+            let value = entry.value.clone().absolute()?.json(Some(folder));
+            settings.insert(format!("rail.{}.{}", rail.name, id.name_in_rail()), value);
         }
     }
     Ok(settings)

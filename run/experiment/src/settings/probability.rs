@@ -15,6 +15,11 @@ impl Probability {
         self.0 as f64 / ONE as f64
     }
 
+    /// The probability in millionths, rounded down.
+    pub const fn millionths(self) -> u32 {
+        (self.0 / (ONE / 1_000_000)) as u32
+    }
+
     /// Reads a number from 0 to 1 such as `0.001` or `1e-12`; `None` if it is none or has more than
     /// 18 decimals.
     pub(crate) fn parse(text: &str) -> Option<Self> {

@@ -12,7 +12,7 @@ use super::{
     keys::{self, Id, KEYS, Setting},
     manifest::Manifest,
     scope::Part,
-    toml_file::{self, Assignment},
+    toml_file::{self, Assignment, RAIL},
     value::{Kind, Raw, Topology, Value, is_xml},
 };
 
@@ -27,7 +27,8 @@ pub(super) struct Reader {
 impl Default for Reader {
     fn default() -> Self {
         let entries = vec![None; KEYS.len()];
-        Self::of(Configuration { entries, machine: None, lenient: false, manifest: None })
+        let (rails, machine) = (Vec::new(), None);
+        Self::of(Configuration { entries, rails, machine, lenient: false, manifest: None })
     }
 }
 
@@ -172,7 +173,8 @@ impl Reader {
                         !of_machine && !self.configuration.is_set(*key)
                     });
                 }
-                let keys: Vec<_> = assignments.iter().map(|assignment| assignment.key).collect();
+                let own = assignments.iter().filter(|assignment| assignment.rail.is_none());
+                let keys: Vec<_> = own.map(|assignment| assignment.key).collect();
                 self.assign_all(assignments, path);
                 for id in keys {
                     let said = !manifest.is_default(id, self.configuration.is_default(id));
@@ -188,10 +190,10 @@ impl Reader {
 
     fn assign_all(&mut self, assignments: Vec<Assignment>, path: &Path) {
         let base = path.parent().unwrap_or(Path::new(""));
-        for Assignment { key, raw, place } in assignments {
+        for Assignment { rail, key, raw, place } in assignments {
             let origin = Origin::File(path.to_owned(), place.line());
             if let Some(value) = self.value(key, key.key().kind, &raw, &place, base) {
-                self.enter(key, value, place, origin);
+                self.enter(rail.as_deref(), key, value, place, origin);
             }
         }
     }
@@ -235,7 +237,11 @@ impl Reader {
             return self.diagnostics.push(mistake);
         };
         let name = name.trim();
-        if let Some(id) = Id::named(name) {
+        let in_rail = name.strip_prefix("rail.").and_then(|rest| rest.split_once('.'));
+        if let Some((rail, key)) = in_rail {
+            return self.set_in_rail((rail, key), text.trim(), shown);
+        }
+        if let Some(id) = Id::named(name).filter(|id| id.key().table() != RAIL) {
             let origin = Origin::Argument(shown.clone());
             return self.argument(id, text.trim(), Place::Argument(shown), origin);
         }
@@ -247,6 +253,21 @@ impl Reader {
         };
         let mistake = Diagnostic::new(Place::Argument(shown), format!("unknown key `{name}`"))
             .help(keys::suggestion(table, key));
+        self.diagnostics.push(mistake);
+    }
+
+    fn set_in_rail(&mut self, (rail, key): (&str, &str), text: &str, shown: String) {
+        let place = Place::Argument(shown.clone());
+        let mistake = match (toml_file::check_rail(rail), keys::of_rail(key)) {
+            (Ok(()), Some(id)) => {
+                return self.argument_of(Some(rail), id, text, place, Origin::Argument(shown));
+            }
+            (Err(message), _) => Diagnostic::new(place, message),
+            (_, None) => {
+                let message = toml_file::unknown_of_rail(key);
+                Diagnostic::new(place, message).help(keys::suggestion_in_rail(key))
+            }
+        };
         self.diagnostics.push(mistake);
     }
 
@@ -269,9 +290,20 @@ impl Reader {
 
     /// Enters a value that is given as plain text.
     pub fn argument(&mut self, id: impl Into<Id>, text: &str, place: Place, origin: Origin) {
-        let id = id.into();
+        self.argument_of(None, id.into(), text, place, origin);
+    }
+
+    /// Enters a value of a rail, or of the whole experiment.
+    fn argument_of(
+        &mut self,
+        rail: Option<&str>,
+        id: Id,
+        text: &str,
+        place: Place,
+        origin: Origin,
+    ) {
         match id.key().kind.parse(text, Path::new("")) {
-            Ok(value) => self.enter(id, value, place, origin),
+            Ok(value) => self.enter(rail, id, value, place, origin),
             Err(mistake) => {
                 let mistake = Diagnostic::new(place, mistake.message).help(mistake.help);
                 self.diagnostics.push(mistake);
@@ -279,8 +311,12 @@ impl Reader {
         }
     }
 
-    fn enter(&mut self, id: Id, value: Value, place: Place, origin: Origin) {
-        self.configuration.entries[id.place()] = Some(Entry { value, place, origin, said: true });
+    fn enter(&mut self, rail: Option<&str>, id: Id, value: Value, place: Place, origin: Origin) {
+        let entry = Entry { value, place, origin, said: true };
+        match rail {
+            Some(rail) => self.configuration.enter_in_rail(rail, id, entry),
+            None => self.configuration.entries[id.place()] = Some(entry),
+        }
     }
 }
 

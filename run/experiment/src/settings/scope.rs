@@ -13,6 +13,8 @@ pub enum Model {
     Packet,
     /// Flows that share links.
     Flow,
+    /// Several networks, each by a model of its own.
+    Rails,
 }
 
 /// The kinds of workloads that a key can belong to.
@@ -58,8 +60,8 @@ pub struct Scope {
 
 impl Model {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Loggops, Self::Loggopsim, Self::Infiniband, Self::Packet, Self::Flow];
+    pub const ALL: [Self; 6] =
+        [Self::Loggops, Self::Loggopsim, Self::Infiniband, Self::Packet, Self::Flow, Self::Rails];
 
     /// The settings that choose it.
     pub const fn choice(self) -> &'static str {
@@ -69,6 +71,7 @@ impl Model {
             Self::Infiniband => "network.model = \"infiniband\"",
             Self::Packet => "network.model = \"packet\"",
             Self::Flow => "network.model = \"flow\"",
+            Self::Rails => "tables [rail.NAME]",
         }
     }
 
@@ -80,6 +83,7 @@ impl Model {
             Self::Infiniband => "infiniband",
             Self::Packet => "packet",
             Self::Flow => "flow",
+            Self::Rails => "rails",
         }
     }
 }
@@ -150,7 +154,7 @@ const fn scope(part: Part, models: u16, workloads: u16) -> Scope {
     Scope { part, in_platform: false, models, workloads }
 }
 
-use Model::{Flow, Infiniband, Loggops, Loggopsim, Packet};
+use Model::{Flow, Infiniband, Loggops, Loggopsim, Packet, Rails};
 use Workload::{Collective, Goal, Live, Pattern, Traces, Traffic};
 
 const ANY_MODEL: u16 = models(&Model::ALL);
@@ -159,6 +163,8 @@ const ANY_WORKLOAD: u16 = workloads(&Workload::ALL);
 const PROGRAMS: u16 = workloads(&[Goal, Pattern, Collective, Traces, Live]);
 /// Models with hosts that ranks are placed on.
 const PLACES: u16 = models(&[Infiniband, Packet, Flow]);
+/// Hosts on several networks.
+const RAILED: u16 = models(&[Rails]);
 /// Models of packets.
 const SWITCHES: u16 = models(&[Infiniband, Packet]);
 
@@ -202,11 +208,17 @@ pub(super) const BEYOND_LOGGOPSIM: Scope =
     scope(Part::Machine, models(&[Loggops, Infiniband, Packet]), PROGRAMS);
 /// The ends of sends.
 pub(super) const SENDS: Scope =
-    scope(Part::Machine, models(&[Loggops, Infiniband, Packet, Flow]), PROGRAMS);
+    scope(Part::Machine, models(&[Loggops, Infiniband, Packet, Flow, Rails]), PROGRAMS);
 /// Buffers of hosts for what they send.
-pub(super) const BUFFERS: Scope = scope(Part::Machine, PLACES, PROGRAMS);
+pub(super) const BUFFERS: Scope = scope(Part::Machine, PLACES | RAILED, PROGRAMS);
 /// The costs of messages within a host.
-pub(super) const SHARED_HOSTS: Scope = scope(Part::Machine, SWITCHES, PROGRAMS);
+pub(super) const SHARED_HOSTS: Scope = scope(Part::Machine, SWITCHES | RAILED, PROGRAMS);
+/// The limit of eager messages, which all rails have in common.
+pub(super) const EAGER: Scope = scope(Part::Machine, HOSTS.models | RAILED, PROGRAMS);
+/// The protocol of messages, whichever rail they take.
+pub(super) const PROTOCOL: Scope = scope(Part::Machine, BEYOND_LOGGOPSIM.models | RAILED, PROGRAMS);
+/// Several networks, and each of them.
+pub(super) const RAIL: Scope = scope(Part::Machine, RAILED, PROGRAMS);
 /// The choice of the model.
 pub(super) const MODEL: Scope = scope(Part::Machine, ANY_MODEL, ANY_WORKLOAD);
 /// Models with a topology.
@@ -234,19 +246,19 @@ pub(super) const HOST_SPEED: Scope = SPEED.in_platform();
 pub(super) const TRACE_SPEED: Scope = TRACES.in_platform();
 
 /// Placement.
-pub(super) const PLACED: Scope = scope(Part::Run, PLACES, ANY_WORKLOAD);
+pub(super) const PLACED: Scope = scope(Part::Run, PLACES | RAILED, ANY_WORKLOAD);
 /// Placement of several ranks on a host.
-pub(super) const SHARING: Scope = scope(Part::Run, PLACES, PROGRAMS);
+pub(super) const SHARING: Scope = scope(Part::Run, PLACES | RAILED, PROGRAMS);
 /// Noise.
 pub(super) const NOISE: Scope =
-    scope(Part::Run, models(&[Loggops, Loggopsim, Infiniband, Packet]), PROGRAMS);
+    scope(Part::Run, models(&[Loggops, Loggopsim, Infiniband, Packet, Rails]), PROGRAMS);
 /// Everything, generated schedules included.
 pub(super) const SEED: Scope = scope(Part::Program, ANY_MODEL, ANY_WORKLOAD);
 /// Every run.
 pub(super) const RUN: Scope = scope(Part::Run, ANY_MODEL, ANY_WORKLOAD);
 /// Every run but those by LogGOPSim's rules.
 pub(super) const TRANSPORT: Scope =
-    scope(Part::Run, models(&[Loggops, Infiniband, Packet, Flow]), ANY_WORKLOAD);
+    scope(Part::Run, models(&[Loggops, Infiniband, Packet, Flow, Rails]), ANY_WORKLOAD);
 /// Tables and timelines of ranks.
 pub(super) const RANKS: Scope = scope(Part::Run, ANY_MODEL, PROGRAMS);
 /// The destination of results.

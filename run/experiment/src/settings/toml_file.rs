@@ -17,6 +17,8 @@ use super::{
 /// A key of the table of settings, with the value that a file gives it.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
+    /// The rail whose setting it is; `None` for those of the whole experiment.
+    pub rail: Option<String>,
     pub key: Id,
     pub raw: Raw,
     pub place: Place,
@@ -24,6 +26,28 @@ pub(crate) struct Assignment {
 
 /// The table that describes a network as SimGrid's platform files do.
 pub(crate) const PLATFORM: &str = "platform";
+
+/// The table whose tables describe rails.
+pub(crate) const RAIL: &str = "rail";
+
+/// Checks the name of a rail.
+///
+/// # Errors
+/// If it is no word.
+pub(super) fn check_rail(name: &str) -> Result<(), String> {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if name.is_empty() || !name.chars().all(is_letter) {
+        return Err(format!(
+            "the name of a rail consists of letters, digits, `-` and `_`, found `{name}`"
+        ));
+    }
+    Ok(())
+}
+
+/// Says that a rail has no such key.
+pub(super) fn unknown_of_rail(name: &str) -> String {
+    format!("unknown key `{name}` of a rail")
+}
 
 /// The names of a text's tables.
 pub(crate) fn tables(text: &str) -> Vec<String> {
@@ -47,7 +71,7 @@ pub(crate) fn has(text: &str, table: &str) -> bool {
 pub(crate) fn read(source: &Arc<Source>, is_study: bool) -> (Vec<Assignment>, Vec<Diagnostic>) {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let syntax: Vec<_> = errors.iter().map(|error| syntax(source, error)).collect();
-    let mut reader = Reader { source, is_study, assignments: Vec::new(), diagnostics: Vec::new() };
+    let mut reader = Reader::new(source, is_study);
     reader.table(table.get_ref(), "");
     if !syntax.is_empty() {
         // The parser recovers from a broken line; errors that follow from the recovery are dropped.
@@ -66,8 +90,7 @@ pub(super) fn value(
     id: Id,
     value: &Spanned<DeValue>,
 ) -> Result<Raw, Vec<Diagnostic>> {
-    let mut reader =
-        Reader { source, is_study: true, assignments: Vec::new(), diagnostics: Vec::new() };
+    let mut reader = Reader::new(source, true);
     reader.value(id, value).ok_or(reader.diagnostics)
 }
 
@@ -83,21 +106,31 @@ const COMPARED: usize = 1000;
 struct Reader<'a> {
     source: &'a Arc<Source>,
     is_study: bool,
+    /// The rail whose table is read.
+    rail: Option<String>,
     assignments: Vec<Assignment>,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    const fn new(source: &'a Arc<Source>, is_study: bool) -> Self {
+        Self { source, is_study, rail: None, assignments: Vec::new(), diagnostics: Vec::new() }
+    }
+
     fn table(&mut self, table: &DeTable, name: &str) {
         for (key, value) in table {
             let full = match name {
                 "" => key.get_ref().to_string(),
                 _ => format!("{name}.{}", key.get_ref()),
             };
-            if let Some(id) = Id::named(&full) {
+            if full == RAIL && value.get_ref().is_table() {
+                if let DeValue::Table(rails) = value.get_ref() {
+                    self.rails(rails);
+                }
+            } else if let Some(id) = Id::named(&full) {
                 let raw = self.value(id, value);
                 let place = self.place(value.span());
-                self.assignments.extend(raw.map(|raw| Assignment { key: id, raw, place }));
+                self.assign(id, raw, place);
             } else if full == PLATFORM && value.get_ref().is_table() {
                 self.platform(key.span());
             } else if full == STUDY {
@@ -115,6 +148,55 @@ impl Reader<'_> {
                     format!("write [{full}] on a line of its own, and `{example} = …` below it");
                 let place = self.place(value.span());
                 self.diagnostics.push(Diagnostic::new(place, message).help(help));
+            }
+        }
+    }
+
+    fn assign(&mut self, key: Id, raw: Option<Raw>, place: Place) {
+        let rail = self.rail.clone();
+        self.assignments.extend(raw.map(|raw| Assignment { rail, key, raw, place }));
+    }
+
+    /// Reads the tables of rails.
+    fn rails(&mut self, rails: &DeTable) {
+        for (name, value) in rails {
+            let found = raw(value.get_ref()).describe();
+            let place = self.place(name.span());
+            let DeValue::Table(table) = value.get_ref() else {
+                let name = name.get_ref();
+                let message = format!("a rail is a table, found `{name}`, which is {found}");
+                let help = "write [rail.NAME] on a line of its own, and its keys below it";
+                self.diagnostics.push(Diagnostic::new(place, message).help(help.to_owned()));
+                continue;
+            };
+            if let Err(message) = check_rail(name.get_ref()) {
+                self.diagnostics.push(Diagnostic::new(place, message));
+                continue;
+            }
+            self.rail = Some(name.get_ref().to_string());
+            self.rail(table, "");
+            self.rail = None;
+        }
+    }
+
+    /// Reads the table of a rail, or one in it.
+    fn rail(&mut self, table: &DeTable, name: &str) {
+        for (key, value) in table {
+            let full = match name {
+                "" => key.get_ref().to_string(),
+                _ => format!("{name}.{}", key.get_ref()),
+            };
+            if let DeValue::Table(inner) = value.get_ref()
+                && keys::is_table_of_rail(&full)
+            {
+                self.rail(inner, &full);
+            } else if let Some(id) = keys::of_rail(&full) {
+                let raw = self.value(id, value);
+                let place = self.place(value.span());
+                self.assign(id, raw, place);
+            } else {
+                let mistake = Diagnostic::new(self.place(key.span()), unknown_of_rail(&full));
+                self.diagnostics.push(mistake.help(keys::suggestion_in_rail(&full)));
             }
         }
     }
@@ -144,11 +226,12 @@ impl Reader<'_> {
         let (raw, place) = (Raw::Text(name.to_string_lossy().into_owned()), self.place(span));
         let key = keys::network::TOPOLOGY.id();
         // Tables come in the order of the alphabet.
-        if self.assignments.iter().any(|assignment| assignment.key == key) {
+        let is_it = |it: &Assignment| it.key == key && it.rail.is_none();
+        if self.assignments.iter().any(is_it) {
             let message = "the network is described here and by network.topology";
             return self.diagnostics.push(Diagnostic::new(place, message));
         }
-        self.assignments.push(Assignment { key, raw, place });
+        self.assign(key, Some(raw), place);
     }
 
     /// A topology as a table, `{ kind = "torus", dims = [4, 4] }`, is what it is as a text:

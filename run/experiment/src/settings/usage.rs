@@ -16,7 +16,10 @@ pub(crate) fn mistakes(configuration: &Configuration, workload: Workload) -> Vec
         let scope = id.key().scope;
         let (message, help) = if !scope.has_workload(workload) {
             not_of_workload(id, workload)
-        } else if !scope.has_model(model) && !is_of_wire(model, scope) {
+        } else if !scope.has_model(model)
+            && !is_of_wire(model, scope)
+            && !is_of_rail(configuration, id)
+        {
             not_of_model(id, model)
         } else {
             return None;
@@ -32,13 +35,21 @@ pub(crate) fn remark(configuration: &Configuration) -> Option<String> {
     let model = configuration.model();
     let unused = Id::all().filter(|id| {
         let scope = id.key().scope;
-        let is_unused = !scope.has_model(model) && !is_of_wire(model, scope);
+        let is_used = scope.has_model(model) || is_of_rail(configuration, *id);
+        let is_unused = !is_used && !is_of_wire(model, scope);
         let described = configuration.is_of_machine(*id) || configuration.is_from_manifest(*id);
         is_unused && described && configuration.is_said(*id)
     });
-    let names: Vec<_> = unused.map(|id| id.key().name).collect();
+    let rails = configuration.rails.iter().filter(|_| model != Model::Rails);
+    let rails = rails.map(|rail| format!("rail.{}", rail.name));
+    let names: Vec<_> = unused.map(|id| id.key().name.to_owned()).chain(rails).collect();
     let unused = (!names.is_empty()).then(|| names.join(", "))?;
     Some(format!("settings of the machine for other models than {}: {unused}", model.name()))
+}
+
+/// Returns whether a key describes the network, which is a rail; the rail checks it.
+fn is_of_rail(configuration: &Configuration, id: Id) -> bool {
+    configuration.has_network_rail() && id.is_of_rail()
 }
 
 /// Returns whether the model is LogGOPSim's and the key belongs to LogGOPS; `loggopsim::resolve`
@@ -54,7 +65,7 @@ fn not_of_workload(id: Id, workload: Workload) -> (String, String) {
     (message, format!("the workload is {}; the setting belongs to {users}", workload.name()))
 }
 
-fn not_of_model(id: Id, model: Model) -> (String, String) {
+pub(crate) fn not_of_model(id: Id, model: Model) -> (String, String) {
     let key = id.key();
     let message = format!("`{}` is not used by the model {}", key.name, model.name());
     let users = key.scope.models().filter(|model| *model != Model::Loggopsim);

@@ -35,6 +35,20 @@ pub(super) const COMPAT: Words = &[
 ];
 pub(super) const INJECT: Words =
     &[("end", "at the end of the send's overhead o"), ("start", "at its start")];
+pub(super) const RECEIVE: Words = &[
+    ("cpu", "the receiver's CPU is busy for o + max((s-1)O, (s-1)G), as in LogGOPSim"),
+    (
+        "nic",
+        "the network interface is busy for g + (s-1)G, and then the CPU pays o + (s-1)O, as in \
+         LogGP",
+    ),
+];
+pub(super) const STRIPES: Words = &[
+    ("none", "they are not"),
+    ("equal", "in parts of equal size"),
+    ("bandwidth", "in proportion to the bandwidth of the rails, or their weights"),
+    ("water-filling", "so that all parts arrive at the same time"),
+];
 pub(super) const RENDEZVOUS: Words = &[
     (
         "abstract",

@@ -76,6 +76,7 @@ fn description(name: &str) -> &'static str {
         "double-ring" => "a message around a ring in each direction",
         "linear-barrier" => "everyone reports to rank 0 and is answered",
         "random-bisection" => "one half of the ranks sends to the other, in random pairs (--seed)",
+        "bulk-reply" => "pairs: several messages one way, then as many back (--ways)",
         "halo1d" => "neighbours on a periodic line, step by step (--steps, --compute, --allreduce)",
         "halo2d" => "neighbours on a periodic grid of two dimensions (--grid)",
         "halo3d" => "neighbours on a periodic grid of three dimensions (--grid)",

@@ -15,7 +15,7 @@ table! {
          the network has switches, bytes take their time there, and this is 0 unless it is set.";
     OVERHEAD_PER_BYTE: TimePerByte = "loggops.O", Value("0 ns/B"), None, scope::HOSTS,
         "O: CPU time per byte after the first, at the sender and at the receiver.";
-    EAGER_LIMIT: Bytes = "loggops.S", Value("65535 B"), None, scope::HOSTS,
+    EAGER_LIMIT: Bytes = "loggops.S", Value("65535 B"), None, scope::EAGER,
         "S: the eager limit. A message of S bytes is still eager, a larger one uses rendezvous.";
     SEND_OVERHEAD: Time = "loggops.o-send", Same(&["loggops.o"]), None, scope::BEYOND_LOGGOPSIM,
         "o of the sender, where it differs from the receiver's.";
@@ -27,8 +27,11 @@ table! {
     RECEIVE_OVERHEAD_PER_BYTE: TimePerByte = "loggops.O-recv",
         Same(&["loggops.O"]), None, scope::BEYOND_LOGGOPSIM,
         "O of the receiver.";
-    INJECT: Word(words::INJECT) = "loggops.inject", Value("end"), None, scope::BEYOND_LOGGOPSIM,
+    INJECT: Word(words::INJECT) = "loggops.inject", Value("end"), None, scope::PROTOCOL,
         "When a message enters the network.";
+    RECEIVE: Word(words::RECEIVE) = "loggops.receive",
+        Value("cpu"), None, scope::BEYOND_LOGGOPSIM,
+        "What a message from another host occupies at its receiver.";
     COMPAT: Word(words::COMPAT) = "loggops.compat", Value("heddle"), None, scope::WIRE,
         "Whose rules apply.";
 }

@@ -5,7 +5,7 @@ use super::*;
 table! {
     RENDEZVOUS: Word(words::RENDEZVOUS) = "protocol.rendezvous",
         Unset("`abstract`; `rts-cts` where the network has switches"),
-        None, scope::BEYOND_LOGGOPSIM,
+        None, scope::PROTOCOL,
         "How a message of more than S bytes waits for its receive.";
     SEND_DONE: Word(words::SEND_DONE) = "protocol.send-done",
         Unset("`left`; `overhead` over `loggops`"), None, scope::SENDS,

@@ -19,7 +19,7 @@ table! {
         "Root of a tree, of `gather` or `scatter`; head of `pipelined-ring`; the rank to which \
          `alltoallv` sends messages of the full size; the root of a collective.";
     WAYS: Count(1, U32) = "workload.ways", Value("1"), flag("ways", "N"), scope::PATTERN,
-        "Messages that a rank sends per round of `nway-dissemination`.";
+        "Messages that a rank sends per round of `nway-dissemination`, or at once in `bulk-reply`.";
     SEGMENT: Bytes = "workload.segment", Value("1 B"), flag("segment", "SIZE"), scope::GENERATED,
         "Size of a segment of `pipelined-ring`, and of the algorithms of collectives that cut \
          messages (each has one of its own).";

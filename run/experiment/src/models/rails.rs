@@ -1,0 +1,356 @@
+//! Several networks for each host, from tables `[rail.NAME]` and `[rails]`. What a rail is stands
+//! in the files of the models; the choice among rails is in the crate `rails`.
+
+mod network;
+
+use std::{sync::Arc, time::Instant};
+
+use ::network::{Network as _, Rails as Networks, Transfer};
+use ::rails::{MOST_RAILS, Parameters, Policy, Stripes};
+use host::{
+    Costs, HostCosts, Settings, Work,
+    rails::{Rail, Rails as Scheduled, ticks},
+};
+use loggops::{Adapters, Loss};
+use units::{Bytes, HostId, Time, TimePerByte};
+
+use self::network::AnyNetwork;
+use super::{
+    Model, Run, Simulated, hosts,
+    infiniband::{self, Infiniband},
+    packet::{self, Packet},
+    stock::Stock,
+    switched::Switches as _,
+};
+use crate::{
+    job::Failure,
+    settings::{
+        configuration::Configuration,
+        diagnostic::Diagnostic,
+        keys::{self, Id, Setting},
+        probability::Probability,
+        scope, usage,
+    },
+};
+
+/// Networks that all hosts are on, and how hosts choose among them.
+#[derive(Debug)]
+pub struct Rails {
+    networks: Vec<Network>,
+    scheduled: Arc<Scheduled>,
+}
+
+/// The network of a rail, before ranks are placed.
+#[derive(Debug)]
+enum Network {
+    Loggops(Adapters),
+    Infiniband(Infiniband),
+    Packet(Packet),
+}
+
+pub(crate) fn resolve(
+    configuration: &Configuration,
+    stock: &mut Stock,
+) -> Result<(Rails, Vec<String>), Vec<Diagnostic>> {
+    let alone = configuration.by_rail().map_err(|mistakes| mistakes.0)?;
+    if alone.len() > MOST_RAILS {
+        let message = format!("{} rails: a host has at most {MOST_RAILS}", alone.len());
+        return Err(vec![Diagnostic::new(crate::settings::diagnostic::Place::Nowhere, message)]);
+    }
+    let (mut networks, mut rails) = (Vec::new(), Vec::new());
+    let (mut mistakes, mut remarks) = (Vec::new(), Vec::new());
+    for (name, alone) in &alone {
+        match rail(alone, stock) {
+            Ok((network, rail, remarked)) => {
+                networks.push(network);
+                rails.push(rail);
+                remarks.extend(remarked.into_iter().map(|it| format!("rail {name}: {it}")));
+            }
+            Err(found) => mistakes.extend(found),
+        }
+    }
+    let names: Vec<&str> = alone.iter().map(|(name, _)| name.as_str()).collect();
+    let policy = policy(configuration, &names).map_err(|found| mistakes.push(found)).ok();
+    let (Some(policy), true) = (policy, mistakes.is_empty()) else { return Err(mistakes) };
+    let stripes = match configuration.word(keys::rails::STRIPES) {
+        "equal" => Stripes::Equal,
+        "bandwidth" => Stripes::Bandwidth,
+        "water-filling" => Stripes::WaterFilling,
+        _ => Stripes::None,
+    };
+    let whole = configuration.value(keys::rails::WHOLE).map_or(u64::MAX, Bytes::get);
+    let scheduled = Scheduled { rails, policy, stripes, whole };
+    if let Some(at) = without_common_rail(&scheduled.rails) {
+        let message = format!("at {at} there is no rail that all hosts are on and that works");
+        let help = "leave rail.NAME.hosts or rail.NAME.fail-at out for one of them".to_owned();
+        let nowhere = crate::settings::diagnostic::Place::Nowhere;
+        return Err(vec![Diagnostic::new(nowhere, message).help(help)]);
+    }
+    Ok((Rails { networks, scheduled: Arc::new(scheduled) }, remarks))
+}
+
+/// Returns the policy that the settings name.
+fn policy(configuration: &Configuration, names: &[&str]) -> Result<Policy, Diagnostic> {
+    const POLICY: Setting<String> = keys::rails::POLICY;
+    let word = configuration.value(POLICY).unwrap_or_default();
+    let known = || {
+        let policies = Policy::NAMES.iter().map(|(name, _)| (*name).to_owned());
+        policies.chain(names.iter().map(|name| format!("single:{name}"))).collect::<Vec<_>>()
+    };
+    let single = word.strip_prefix("single:").and_then(|rail| {
+        names.iter().zip(0..).find(|(name, _)| **name == rail).map(|(_, rail)| Policy::Single(rail))
+    });
+    single.or_else(|| Policy::named(&word)).ok_or_else(|| {
+        let known = known();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let help = units::nearest(&word, &known).map_or_else(
+            || format!("known policies: {}", known.join(", ")),
+            |near| format!("did you mean `{near}`?"),
+        );
+        configuration.mistake(POLICY, format!("unknown policy `{word}`")).help(help)
+    })
+}
+
+/// Returns a time at which no rail that all hosts are on works, if there is one.
+fn without_common_rail(rails: &[Rail]) -> Option<Time> {
+    let starts = rails.iter().filter_map(|rail| rail.outage).map(|(from, _)| from);
+    let works =
+        |rail: &Rail, at: Time| rail.outage.is_none_or(|(from, until)| at < from || at >= until);
+    let common = |at: Time| rails.iter().any(|rail| rail.hosts.is_none() && works(rail, at));
+    std::iter::once(Time::ZERO).chain(starts).find(|at| !common(*at))
+}
+
+/// Makes a rail of its settings, with what is odd about them.
+fn rail(
+    alone: &Configuration,
+    stock: &mut Stock,
+) -> Result<(Network, Rail, Vec<String>), Vec<Diagnostic>> {
+    let mut mistakes = unused(alone);
+    let hosts = on(alone).map_err(|found| mistakes.push(found)).ok().flatten();
+    let made = match alone.model() {
+        scope::Model::Loggops => adapters(alone)
+            .map(|adapters| (Network::Loggops(adapters), Vec::new()))
+            .map_err(|found| vec![found]),
+        scope::Model::Infiniband => infiniband::resolve(alone, stock)
+            .map(|(network, remarks)| (Network::Infiniband(network), remarks)),
+        scope::Model::Packet => packet::resolve(alone, stock)
+            .map(|(network, remarks)| (Network::Packet(network), remarks)),
+        other => {
+            let message = format!("the model {} is no rail", other.name());
+            let help = "a rail needs a network of its own clock: `loggops`, `infiniband` or \
+                        `packet`"
+                .to_owned();
+            Err(vec![alone.mistake(keys::network::MODEL, message).help(help)])
+        }
+    };
+    let made = made.map_err(|found| mistakes.extend(found)).ok();
+    mistakes.extend(spaced_twice(alone));
+    let (Some((network, remarks)), true) = (made, mistakes.is_empty()) else {
+        return Err(mistakes);
+    };
+    let parameters = hosts::parameters(alone);
+    let known = match &network {
+        Network::Loggops(_) => known(alone, &parameters.small),
+        Network::Infiniband(it) => {
+            idle(alone, &parameters.small, &AnyNetwork::Infiniband(it.network_of_all()))
+        }
+        Network::Packet(it) => {
+            idle(alone, &parameters.small, &AnyNetwork::Packet(it.network_of_all()))
+        }
+    };
+    let at_host = |costs: &HostCosts| HostCosts {
+        gap: Time::ZERO,
+        gap_per_byte: TimePerByte::ZERO,
+        ..*costs
+    };
+    let costs = Costs::from(&parameters);
+    let costs = Costs { small: at_host(&costs.small), large: at_host(&costs.large), ..costs };
+    let until = alone.value(keys::rails::rail::RECOVER_AT).unwrap_or(Time::MAX);
+    let outage = alone.value(keys::rails::rail::FAIL_AT).map(|from| (from, until));
+    Ok((network, Rail { costs, parameters: known, outage, hosts }, remarks))
+}
+
+/// Mistakes for the settings of a rail that its model does not use.
+fn unused(alone: &Configuration) -> Vec<Diagnostic> {
+    let model = alone.model();
+    let of_rail = Id::all().filter(|id| id.is_of_rail() && alone.is_said(*id));
+    let unused = of_rail.filter(|id| {
+        let scope = id.key().scope;
+        !scope.has_model(model) && !scope.has_model(scope::Model::Rails)
+    });
+    let mistake = |id: Id| {
+        let (message, help) = usage::not_of_model(id, model);
+        alone.mistake(id, message).help(help)
+    };
+    unused.map(mistake).collect()
+}
+
+/// A mistake if messages of a network with switches would be spaced at the hosts, too.
+fn spaced_twice(alone: &Configuration) -> Option<Diagnostic> {
+    const GAPS: [Id; 4] = [
+        keys::loggops::GAP.id(),
+        keys::loggops::GAP_PER_BYTE.id(),
+        keys::loggops::large::GAP.id(),
+        keys::loggops::large::GAP_PER_BYTE.id(),
+    ];
+    let said = GAPS.into_iter().find(|id| alone.is_said(*id))?;
+    let switched = matches!(alone.model(), scope::Model::Infiniband | scope::Model::Packet);
+    let message = format!("`{}`: the network of this rail spaces messages itself", said.key().name);
+    switched.then(|| alone.mistake(said, message).help("leave it out".to_owned()))
+}
+
+/// The adapters of a rail of the model `loggops`.
+fn adapters(alone: &Configuration) -> Result<Adapters, Diagnostic> {
+    use keys::rails::rail::{DEGRADE_AT, DEGRADE_TO, RECOVER_AT};
+    let parameters = hosts::parameters(alone);
+    if parameters.small.latency.min(parameters.large.latency) == Time::ZERO {
+        let message = "a rail needs a latency L of more than zero";
+        return Err(alone.mistake(keys::loggops::LATENCY, message));
+    }
+    let left = alone.value(DEGRADE_TO).map_or(0, Probability::millionths);
+    if left == 0 && alone.is_said(DEGRADE_AT) {
+        let message = "a rail without bandwidth has failed: set fail-at";
+        return Err(alone.mistake(DEGRADE_TO, message));
+    }
+    let until = alone.value(RECOVER_AT).unwrap_or(Time::MAX);
+    let loss = alone.value(DEGRADE_AT).map(|from| Loss { from, until, left });
+    Ok(Adapters::new(&parameters, loss))
+}
+
+/// Returns the parameters that schedulers know of a rail of the model `loggops`.
+fn known(alone: &Configuration, costs: &loggops::Costs) -> Parameters {
+    let thousand = |rate: TimePerByte| u128::from(rate.cost(1_000_000).ps());
+    Parameters {
+        send_overhead: ticks(costs.send_overhead),
+        receive_overhead: ticks(costs.receive_overhead),
+        latency: ticks(costs.latency),
+        gap: ticks(costs.gap),
+        // ps per million bytes, in 2^-20 ns per byte.
+        gap_per_byte: u64::try_from((thousand(costs.gap_per_byte) << 20) / 1_000_000_000)
+            .unwrap_or(u64::MAX),
+        weight: alone.value(keys::rails::rail::WEIGHT).unwrap_or(0) as u32,
+    }
+}
+
+/// Returns the parameters that schedulers know of a rail with switches: those of an idle network
+/// between its first host and its last, from the times of a byte and of a million of them.
+fn idle(alone: &Configuration, costs: &loggops::Costs, network: &AnyNetwork) -> Parameters {
+    const MANY: u64 = 1_000_001;
+    let last = network.hosts().unwrap_or(1).saturating_sub(1);
+    let times = |bytes| network.uncontended(Transfer::new(HostId(0), HostId(last), bytes));
+    let (one, many) = (times(1), times(MANY));
+    let slope = many.transit.saturating_sub(one.transit);
+    let gap_per_byte = TimePerByte::new(slope.ps(), MANY - 1).unwrap_or(TimePerByte::ZERO);
+    let costs = loggops::Costs { latency: one.transit, gap: one.leaving, gap_per_byte, ..*costs };
+    known(alone, &costs)
+}
+
+/// The hosts that are on a rail; `None` if all are.
+fn on(alone: &Configuration) -> Result<Option<Vec<bool>>, Diagnostic> {
+    const HOSTS: Setting<String> = keys::rails::rail::HOSTS;
+    const MOST: u32 = 1 << 24;
+    let Some(text) = alone.value(HOSTS) else { return Ok(None) };
+    let mut hosts = Vec::new();
+    for item in text.split(',').map(str::trim) {
+        let (from, to) = item.split_once('-').unwrap_or((item, item));
+        let number = |text: &str| text.trim().parse::<u32>().ok().filter(|host| *host < MOST);
+        let (Some(from), Some(to)) = (number(from), number(to)) else {
+            let message =
+                format!("expected numbers of hosts such as `0-7,12` below {MOST}, found `{item}`");
+            return Err(alone.mistake(HOSTS, message));
+        };
+        if hosts.len() <= to as usize {
+            hosts.resize(to as usize + 1, false);
+        }
+        hosts.iter_mut().take(to as usize + 1).skip(from as usize).for_each(|on| *on = true);
+    }
+    Ok(Some(hosts))
+}
+
+impl Rails {
+    /// The hosts of ranks: those of the first rail with a topology; without one, each rank is
+    /// alone.
+    fn host_of_ranks(&self, ranks: u32) -> Result<Option<Vec<u32>>, String> {
+        let placed = self.networks.iter().find_map(|network| match network {
+            Network::Loggops(_) => None,
+            Network::Infiniband(it) => Some(it.host_of_ranks(ranks)),
+            Network::Packet(it) => Some(it.host_of_ranks(ranks)),
+        });
+        placed.transpose()
+    }
+
+    /// The networks, for ranks on these hosts, and the choice among them.
+    fn networks(&self, hosts: Option<&[u32]>) -> (Networks<AnyNetwork>, Arc<Scheduled>) {
+        let hosts = hosts.unwrap_or(&[]);
+        let each = self.networks.iter().map(|network| match network {
+            Network::Loggops(it) => AnyNetwork::Loggops(*it),
+            Network::Infiniband(it) => AnyNetwork::Infiniband(it.network_on(hosts)),
+            Network::Packet(it) => AnyNetwork::Packet(it.network_on(hosts)),
+        });
+        let networks = Networks::new(each.collect());
+        let mut scheduled = Arc::clone(&self.scheduled);
+        let all = networks.hosts().unwrap_or(0);
+        let lacking = |network: &AnyNetwork| network.hosts().is_some_and(|hosts| hosts < all);
+        if networks.rails().iter().any(lacking) {
+            // The last hosts are not on rails with fewer hosts.
+            let rails = &mut Arc::make_mut(&mut scheduled).rails;
+            for (rail, network) in rails.iter_mut().zip(networks.rails()) {
+                let there = network.hosts().unwrap_or(all);
+                let on = |host: u32| {
+                    let listed = rail.hosts.as_ref();
+                    let listed = listed.is_none_or(|on| on.get(host as usize) == Some(&true));
+                    listed && host < there
+                };
+                let on: Vec<bool> = (0..all).map(on).collect();
+                rail.hosts = Some(on).filter(|on| on.contains(&false));
+            }
+        }
+        (networks, scheduled)
+    }
+}
+
+impl Model for Rails {
+    fn run<P: Work>(&self, program: &P, run: &Run<'_>) -> Result<Simulated, Failure> {
+        if program.nics() > 1 {
+            return Err(Failure::Input(
+                "error: the schedule chooses among interfaces itself (`nic`), and so does \
+                 rails.policy\n  help: leave the interfaces of its operations out"
+                    .to_owned(),
+            ));
+        }
+        let hosts = self.host_of_ranks(program.ranks()).map_err(Failure::Input)?;
+        let hosts = hosts.as_deref();
+        let (networks, scheduled) = self.networks(hosts);
+        if let Some(at) = without_common_rail(&scheduled.rails) {
+            return Err(Failure::Input(format!(
+                "error: at {at} there is no rail that all hosts are on and that works"
+            )));
+        }
+        run.watched(&|_, _, _| 0, |settings| {
+            let start = Instant::now();
+            let settings = &Settings { rails: Some(Arc::clone(&scheduled)), ..settings.clone() };
+            let probe = || run.collector();
+            let (outcome, probes) =
+                host::simulate_over(&networks, hosts, program, settings, probe)?;
+            Ok(Simulated::new(outcome, run.merge(probes)?, start.elapsed()))
+        })
+    }
+
+    fn hosts(&self, ranks: u32) -> Result<Option<live::Hosts>, String> {
+        let placed = self.networks.iter().find_map(|network| match network {
+            Network::Loggops(_) => None,
+            Network::Infiniband(it) => Some(it.hosts(ranks)),
+            Network::Packet(it) => Some(it.hosts(ranks)),
+        });
+        placed.unwrap_or(Ok(None))
+    }
+
+    fn spare(&self, ranks: u32) -> Result<Option<u32>, String> {
+        let placed = self.networks.iter().find_map(|network| match network {
+            Network::Loggops(_) => None,
+            Network::Infiniband(it) => Some(it.spare(ranks)),
+            Network::Packet(it) => Some(it.spare(ranks)),
+        });
+        placed.unwrap_or(Ok(None))
+    }
+}
