@@ -2,7 +2,7 @@
 # compiler and make.
 
 .PHONY: help setup setup-mpi recorder build dist install uninstall demo announce test validate \
-	miri corpus lint lint-light bench bench-gate bench-record fuzz book clean
+	miri corpus lint lint-light bench bench-build bench-gate bench-record fuzz book clean
 .DEFAULT_GOAL := help
 
 # Incremental builds take three times the disk; CARGO_INCREMENTAL=1 in the environment has them.
@@ -151,12 +151,13 @@ bench: dist
 	benches/traffic.sh $(DIST)/heddle $(DIST)/examples/traffic_speed $(DIST)/examples/layers
 	benches/instructions.sh $(DIST)/heddle
 
-bench-gate: setup
-	cargo build --profile dist --locked --package heddle --bin heddle
+bench-gate: bench-build
 	benches/instructions.sh $(DIST)/heddle
 
-bench-record: setup
+bench-build: setup
 	cargo build --profile dist --locked --package heddle --bin heddle
+
+bench-record: bench-build
 	benches/instructions.sh $(DIST)/heddle --record
 
 fuzz: setup
