@@ -1,8 +1,9 @@
 # What a developer does here. Each target does its own set-up; all that must be there is Rust, a C
 # compiler and make.
 
-.PHONY: help setup setup-mpi recorder build dist install uninstall demo announce test validate \
-	miri corpus lint lint-light bench bench-build bench-gate bench-record fuzz book clean
+.PHONY: help setup setup-mpi recorder build dist install install-built uninstall deb deb-built \
+	demo announce test validate miri corpus lint lint-light bench bench-build bench-gate \
+	bench-record fuzz book clean
 .DEFAULT_GOAL := help
 
 # Incremental builds take three times the disk; CARGO_INCREMENTAL=1 in the environment has them.
@@ -26,6 +27,7 @@ help:
 	@echo "make install      that one, with its libraries, machines and examples, below" \
 		"PREFIX=$(PREFIX)"
 	@echo "make uninstall    remove what make install installed"
+	@echo "make deb          a Debian package of the same, in $(TARGET)"
 	@echo "make recorder     the libraries of heddle record, beside it (make build does it too," \
 		"and those of heddle mpirun)"
 	@echo "make demo         run it on six examples"
@@ -71,23 +73,37 @@ dist: setup
 	$(DIST)/heddle-record-libraries $(DIST)
 
 # What is installed: the command in bin, libraries and compiler wrappers in lib/heddle, machines,
-# examples and licences in share. DESTDIR is put before every path, as packagers expect.
-install: dist
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/heddle \
-		$(DESTDIR)$(PREFIX)/share/heddle $(DESTDIR)$(PREFIX)/share/doc/heddle
-	install -m 755 $(DIST)/heddle $(DESTDIR)$(PREFIX)/bin/heddle
-	for library in $(DIST)/libheddle-record-*.so; do [ ! -e "$$library" ] || \
-		install -m 644 "$$library" $(DESTDIR)$(PREFIX)/lib/heddle; done
-	rm -rf $(DESTDIR)$(PREFIX)/lib/heddle/mpi $(DESTDIR)$(PREFIX)/share/heddle/examples
-	mkdir $(DESTDIR)$(PREFIX)/lib/heddle/mpi
-	cp -R $(DIST)/mpi/bin $(DIST)/mpi/include $(DIST)/mpi/lib $(DESTDIR)$(PREFIX)/lib/heddle/mpi
-	cp -R examples $(DESTDIR)$(PREFIX)/share/heddle/examples
-	install -m 644 README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE \
-		$(DESTDIR)$(PREFIX)/share/doc/heddle
+# examples, manual pages, completions and licences in share. DESTDIR is put before every path, as
+# packagers expect. BUILT is the folder of the command that is installed.
+BUILT ?= $(DIST)
+ROOT = $(DESTDIR)$(PREFIX)
+
+install: dist install-built
+
+install-built:
+	install -d $(ROOT)/bin $(ROOT)/lib/heddle $(ROOT)/share/heddle $(ROOT)/share/doc/heddle
+	install -m 755 $(BUILT)/heddle $(ROOT)/bin/heddle
+	for library in $(BUILT)/libheddle-record-*.so; do [ ! -e "$$library" ] || \
+		install -m 644 "$$library" $(ROOT)/lib/heddle; done
+	rm -rf $(ROOT)/lib/heddle/mpi $(ROOT)/share/heddle/examples
+	mkdir $(ROOT)/lib/heddle/mpi
+	cp -R $(BUILT)/mpi/bin $(BUILT)/mpi/include $(BUILT)/mpi/lib $(ROOT)/lib/heddle/mpi
+	$(BUILT)/heddle examples $(ROOT)/share/heddle/examples >/dev/null
+	$(BUILT)/heddle man $(ROOT)/share
+	install -m 644 README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE $(ROOT)/share/doc/heddle
 
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/heddle $(DESTDIR)$(PREFIX)/lib/heddle \
-		$(DESTDIR)$(PREFIX)/share/heddle $(DESTDIR)$(PREFIX)/share/doc/heddle
+	rm -rf $(ROOT)/bin/heddle $(ROOT)/lib/heddle $(ROOT)/share/heddle $(ROOT)/share/doc/heddle \
+		$(ROOT)/share/bash-completion/completions/heddle \
+		$(ROOT)/share/fish/vendor_completions.d/heddle.fish \
+		$(ROOT)/share/zsh/site-functions/_heddle \
+		$(ROOT)/share/man/man1/heddle.1 $(ROOT)/share/man/man1/heddle-*.1
+
+# A package for Debian and its kin, of what make install installs.
+deb: dist deb-built
+
+deb-built:
+	packaging/deb.sh $(BUILT) $(TARGET)
 
 recorder: setup
 	cargo build --release --locked --package heddle-recorder

@@ -7,11 +7,19 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::{
     exit::EXIT_CODES,
     flags::{AllFlags, LiveFlags, PatternFlags},
+    installed::LONG_VERSION,
 };
+
+mod installed;
+
+pub use installed::{Completions, Examples, Man};
 
 /// Predicts how a parallel program behaves on an interconnect.
 #[derive(Debug, Parser)]
-#[command(name = "heddle", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(
+    name = "heddle", version, long_version = LONG_VERSION,
+    max_term_width = 100, after_help = EXIT_CODES
+)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -52,6 +60,13 @@ pub enum Command {
     Patterns,
     /// Print the JSON schema of experiment files
     Schema(Schema),
+    /// Write the examples, with files of machines, into a new folder
+    Examples(Examples),
+    /// Print a script that completes command lines in a shell
+    Completions(Completions),
+    /// Write manual pages and completions into the folder share of an installation
+    #[command(hide = true)]
+    Man(Man),
 }
 
 const RUN_EXAMPLES: &str = "\

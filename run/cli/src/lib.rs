@@ -10,6 +10,7 @@ mod exit;
 mod files;
 mod fit;
 mod flags;
+mod installed;
 mod ladder;
 mod mpirun;
 mod program;
@@ -66,6 +67,9 @@ pub fn main() -> ExitCode {
             exit::print(&experiment::document::reference())
         }
         Command::Schema(_) => exit::print(&experiment::document::schema()),
+        Command::Examples(arguments) => installed::examples(&arguments),
+        Command::Completions(arguments) => installed::completions(&arguments),
+        Command::Man(arguments) => installed::man(&arguments),
     };
     match exit {
         Ok(()) => Exit::Success.into(),
