@@ -48,22 +48,22 @@ const LINE: f64 = 14.0;
 const TURN: (f64, f64) = (0.643, 0.766);
 
 /// Places of values and names in the drawing.
-struct Scale {
+pub(crate) struct Scale {
     axis: Axis,
     /// The beginning of the plot, right of the values of its axis.
     left: f64,
     /// Width of a place.
-    room: f64,
+    pub room: f64,
     /// Room that turned names take below the plot, if they are turned.
     turned: Option<f64>,
 }
 
 impl Scale {
-    fn x(&self, place: usize) -> f64 {
+    pub fn x(&self, place: usize) -> f64 {
         self.left + (place as f64 + 0.5) * self.room
     }
 
-    fn y(&self, value: f64) -> f64 {
+    pub fn y(&self, value: f64) -> f64 {
         TOP + PLOT * (1.0 - value / self.axis.end())
     }
 }
@@ -72,7 +72,23 @@ impl CategoryChart {
     /// Draws the chart as SVG.
     pub fn draw(&self) -> String {
         let values = self.lines.iter().flat_map(|line| &line.points).flatten();
-        let axis = Axis::over(values.copied());
+        self.framed(values.copied(), |scale| {
+            let shapes = self.lines.iter().zip(palette()).enumerate();
+            let shapes = shapes.map(|(index, (line, colour))| {
+                let legend = (!line.name.is_empty()).then(|| legend(index, &line.name, colour));
+                shape(line, colour, scale) + &legend.unwrap_or_default()
+            });
+            shapes.collect()
+        })
+    }
+
+    /// Draws the frame for these values, with the shapes that `fill` makes of its scale.
+    pub(crate) fn framed(
+        &self,
+        values: impl Iterator<Item = f64>,
+        fill: impl FnOnce(&Scale) -> String,
+    ) -> String {
+        let axis = Axis::over(values);
         let digits = axis.ticks().map(|value| number(value).len()).max().unwrap_or(0);
         let left = LEFT.max(34.0 + CHARACTER * digits as f64);
         let room = (WIDTH - left - RIGHT) / self.places.len().max(1) as f64;
@@ -85,12 +101,7 @@ impl CategoryChart {
             escaped(&self.title)
         );
         svg += &self.axes(&scale);
-        for (index, (line, colour)) in self.lines.iter().zip(palette()).enumerate() {
-            svg += &shape(line, colour, &scale);
-            if !line.name.is_empty() {
-                svg += &legend(index, &line.name, colour);
-            }
-        }
+        svg += &fill(&scale);
         let height = HEIGHT + scale.turned.unwrap_or(0.0).round();
         document((WIDTH, height), " font-size=\"12\"", "", &svg)
     }
@@ -140,7 +151,7 @@ impl CategoryChart {
 }
 
 /// The entry of a line in the legend, which stands right of the plot.
-fn legend(index: usize, name: &str, colour: &str) -> String {
+pub(crate) fn legend(index: usize, name: &str, colour: &str) -> String {
     let at = TOP + 14.0 + 18.0 * index as f64;
     format!(
         "<rect x=\"{:.0}\" y=\"{:.0}\" width=\"12\" height=\"12\" fill=\"{colour}\"/><text \

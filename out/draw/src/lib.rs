@@ -1,7 +1,8 @@
 //! Every drawing that Heddle makes, as SVG: no other crate writes SVG.
 //!
 //! - [`CurveChart`] draws curves over a numeric axis, with bands around them, and [`stacked`]
-//!   several such charts; [`CategoryChart`] lines or bars over named places.
+//!   several such charts; [`CategoryChart`] lines or bars over named places, [`GroupChart`] bars or
+//!   boxes of several values each, and [`HeatChart`] a colour for each pair of places.
 //! - [`Diagram`] draws named nodes and the lines between them; [`topology`] lays a topology out as
 //!   one, and [`heat_map`] colours its links.
 //!
@@ -13,6 +14,8 @@ mod axis;
 mod category;
 mod curve;
 mod diagram;
+mod group;
+mod heat;
 mod svg;
 mod topology;
 
@@ -20,3 +23,5 @@ pub use self::topology::{heat_map, topology};
 pub use category::{CategoryChart, Line};
 pub use curve::{Curve, CurveChart, stacked};
 pub use diagram::{Connection, Diagram, Legend, Node, Stroke, Symbol};
+pub use group::{Group, GroupChart, GroupShape};
+pub use heat::HeatChart;

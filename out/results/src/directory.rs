@@ -31,6 +31,8 @@ pub enum Artifact {
     Perfetto,
     /// Timeline in the Paje format.
     Paje,
+    /// Timeline in the JSON format of Chrome's tracing.
+    Chrome,
     /// Loads and what they lead to.
     Points,
     /// The loads of `Points` with all their figures.
@@ -49,7 +51,7 @@ pub enum Artifact {
 
 impl Artifact {
     /// All that exist.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Manifest,
         Self::Summary,
         Self::Performance,
@@ -59,6 +61,7 @@ impl Artifact {
         Self::Computation,
         Self::Perfetto,
         Self::Paje,
+        Self::Chrome,
         Self::Points,
         Self::PointsJson,
         Self::Lanes,
@@ -80,6 +83,7 @@ impl Artifact {
             Self::Computation => "computation.csv",
             Self::Perfetto => "timeline.pftrace",
             Self::Paje => "timeline.paje",
+            Self::Chrome => "timeline.json",
             Self::Points => "points.csv",
             Self::PointsJson => "points.json",
             Self::Lanes => "lanes.csv",

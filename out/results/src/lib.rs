@@ -4,9 +4,9 @@
 //!   [`Collector::merge`] joins the records of all workers into [`Recorded`], and into a
 //!   [`MessageTable`] where messages are many.
 //! - A [`Row`] is a row of one of the [`TABLES`]; a [`Writer`] writes a table as CSV, and a
-//!   [`Reader`] reads it.
-//! - [`write_perfetto`] and [`write_paje`] write timelines; a [`CallTimeline`] shows the calls of
-//!   several runs.
+//!   [`Reader`] reads it. [`Columns`] is a table by columns, in memory.
+//! - [`write_perfetto`], [`write_paje`] and [`write_chrome`] write timelines; a [`CallTimeline`]
+//!   shows the calls of several runs.
 //! - [`Summary`] holds the reproducible figures of a run, [`Performance`] those that differ from
 //!   one run to the next; [`write_json`] and [`write_terminal`] show both; [`write_gantt`] draws a
 //!   timeline below.
@@ -18,6 +18,7 @@
 //! alone: the same data gives the same bytes, whatever the number of workers.
 
 mod call_timeline;
+mod chrome;
 mod collector;
 mod directory;
 mod format;
@@ -37,6 +38,7 @@ mod terminal;
 mod traffic_tables;
 
 pub use call_timeline::CallTimeline;
+pub use chrome::write_chrome;
 pub use collector::{Collector, Computation, LinkLoad, Message, Recorded, Slice, Wanted};
 pub use directory::{Artifact, Error, RunDirectory};
 pub use format::{Column as TimeColumn, plural, printable};
@@ -49,9 +51,9 @@ pub use performance::Performance;
 pub use progress::{Progress, Snapshot, Work, end_status, show_status};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
 pub use table::{
-    Call, CallRow, Cell, Column, ComputationRow, Fixed, FlowRow, HopRow, Kind, LaneRow, LossRow,
-    MessageRow, PointRow, RankRow, ReadError, Reader, Row, TABLES, Table, Text, Writer,
-    write_calls, write_computation, write_messages, write_ranks,
+    Call, CallRow, Cell, Column, Columns, ComputationRow, Fixed, FlowRow, HopRow, Kind, LaneRow,
+    LossRow, MessageRow, NamedColumn, PointRow, RankRow, ReadError, Reader, Row, TABLES, Table,
+    Text, Value, Values, Writer, write_calls, write_computation, write_messages, write_ranks,
 };
 pub use temporary::{Held, Temporary, hold};
 pub use terminal::{describe_deadlock, write_terminal};

@@ -9,6 +9,7 @@
 //! `\n`. A cell that holds a comma, a quotation mark or a line end is quoted as RFC 4180 says.
 
 mod cell;
+mod columns;
 mod read;
 mod rows;
 mod write;
@@ -17,7 +18,8 @@ use std::fmt::Write as _;
 
 use crate::Artifact;
 
-pub use cell::{Cell, Fixed, Kind, Text};
+pub use cell::{Cell, Fixed, Kind, Text, Value};
+pub use columns::{Columns, NamedColumn, Values};
 pub use read::{ReadError, Reader};
 pub use rows::{
     Call, CallRow, ComputationRow, FlowRow, HopRow, LaneRow, LossRow, MessageRow, PointRow,
@@ -65,6 +67,9 @@ pub trait Row: Sized {
 
     /// Reads all cells. On an error, `cells` knows which one was wrong.
     fn read(cells: &mut read::Cells) -> Option<Self>;
+
+    /// Hands all cells to `each`, in the order of the columns.
+    fn values(&self, each: &mut impl FnMut(Option<Value<'_>>));
 }
 
 impl Table {

@@ -9,32 +9,35 @@ use crate::table::{Fixed, FlowRow, HopRow, LaneRow, LossRow, PointRow, Text, Wri
 
 /// Writes `points.csv`.
 pub fn write_points(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
-    Writer::all(out, points.iter().map(point))
+    Writer::all(out, points.iter().map(PointRow::new))
 }
 
-fn point(point: &Point) -> PointRow {
-    let percentile = |which: usize| point.percentiles.and_then(|all| all.get(which).copied());
-    PointRow {
-        load: point.load,
-        offered: Fixed(point.offered),
-        accepted: Fixed(point.accepted.mean),
-        accepted_half_width: Fixed::finite(point.accepted.half_width),
-        latency_mean: point.latency.and_then(|latency| Fixed::finite(latency.mean)),
-        latency_half_width: point.latency.and_then(|latency| Fixed::finite(latency.half_width)),
-        latency_min: percentile(0),
-        latency_median: percentile(1),
-        latency_p95: percentile(2),
-        latency_p99: percentile(3),
-        latency_max: percentile(4),
-        hops: point.hops.and_then(Fixed::finite),
-        messages: point.messages,
-        warm_up: point.warm_up,
-        measured: point.measured,
-        batches: point.batches.into(),
-        steady: point.steady,
-        saturated: point.saturated,
-        deadlock: point.deadlock.map(|deadlock| deadlock.since),
-        stuck: point.deadlock.map(|deadlock| deadlock.messages),
+impl PointRow {
+    /// The row of a point.
+    pub fn new(point: &Point) -> Self {
+        let percentile = |which: usize| point.percentiles.and_then(|all| all.get(which).copied());
+        Self {
+            load: point.load,
+            offered: Fixed(point.offered),
+            accepted: Fixed(point.accepted.mean),
+            accepted_half_width: Fixed::finite(point.accepted.half_width),
+            latency_mean: point.latency.and_then(|latency| Fixed::finite(latency.mean)),
+            latency_half_width: point.latency.and_then(|latency| Fixed::finite(latency.half_width)),
+            latency_min: percentile(0),
+            latency_median: percentile(1),
+            latency_p95: percentile(2),
+            latency_p99: percentile(3),
+            latency_max: percentile(4),
+            hops: point.hops.and_then(Fixed::finite),
+            messages: point.messages,
+            warm_up: point.warm_up,
+            measured: point.measured,
+            batches: point.batches.into(),
+            steady: point.steady,
+            saturated: point.saturated,
+            deadlock: point.deadlock.map(|deadlock| deadlock.since),
+            stuck: point.deadlock.map(|deadlock| deadlock.messages),
+        }
     }
 }
 

@@ -11,8 +11,10 @@ use crate::{
 };
 
 mod installed;
+mod plot;
 
 pub use installed::{Completions, Examples, Man};
+pub use plot::{Plot, Shape};
 
 /// Predicts how a parallel program behaves on an interconnect.
 #[derive(Debug, Parser)]
@@ -52,6 +54,8 @@ pub enum Command {
     Ladder(Ladder),
     /// Run an experiment once for each combination of values that vary, and make a table of it
     Study(Study),
+    /// Draw a table of a run or of a study
+    Plot(Plot),
     /// Estimate the parameters of an interconnect from measured times, with intervals
     Fit(Fit),
     /// Describe a topology: counts, distances, bisection, routes, deadlock check, drawing
@@ -426,7 +430,8 @@ Examples:
   heddle study study.toml -o study
   heddle study study.toml --dry-run
   heddle study study.toml -o study --resume --jobs 8
-  heddle study study.toml -o study --on commands --chunk 10 | parallel";
+  heddle study study.toml -o study --on commands --chunk 10 | parallel
+  heddle study study.toml -o study --on slurm --partition short --chunk 10";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{STUDY_EXAMPLES}\n\n{EXIT_CODES}"))]
@@ -457,19 +462,27 @@ pub struct Study {
     /// Only these runs, from the first to the one before the last: 10..20
     #[arg(long, value_name = "FROM..TO")]
     pub runs: Option<String>,
-    /// Run nothing here: print a command for each part of what is missing
+    /// Where to run, if not here
     #[arg(long, value_enum)]
     pub on: Option<Executor>,
-    /// Runs of each such command
+    /// Runs of each command or task
     #[arg(long, default_value_t = 1, requires = "on")]
     pub chunk: usize,
+    /// The partition of Slurm
+    #[arg(long, value_name = "NAME", requires = "on")]
+    pub partition: Option<String>,
+    /// Further options for sbatch, such as --time=10; can be repeated
+    #[arg(long, value_name = "OPTION", requires = "on", allow_hyphen_values = true)]
+    pub sbatch: Vec<String>,
 }
 
 /// Where a study runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Executor {
-    /// Wherever something runs the commands that are printed
+    /// Nowhere yet: print a command for each part of what is missing, for whatever runs commands
     Commands,
+    /// On the nodes of a cluster, as job arrays of Slurm; waits for them and writes the tables
+    Slurm,
 }
 
 const FIT_EXAMPLES: &str = "\

@@ -13,6 +13,7 @@ mod flags;
 mod installed;
 mod ladder;
 mod mpirun;
+mod plot;
 mod program;
 mod progress;
 mod record;
@@ -60,6 +61,7 @@ pub fn main() -> ExitCode {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Ladder(arguments) => ladder::run(&arguments),
         Command::Study(arguments) => study::run(&arguments),
+        Command::Plot(arguments) => plot::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Topology(arguments) => topology::describe(&arguments),
         Command::Patterns => exit::print(&experiment::patterns()),

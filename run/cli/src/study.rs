@@ -1,6 +1,9 @@
 //! `heddle study`.
 
+mod slurm;
+
 use std::{
+    env,
     fmt::Write as _,
     io::{self, IsTerminal},
     ops::Range,
@@ -43,11 +46,24 @@ pub fn run(arguments: &Arguments) -> Result<(), Ending> {
         (false, false) => Opening::New,
     };
     let folder = Folder::open(Path::new(output), &study, part, opening)?;
-    if arguments.on == Some(Executor::Commands) {
-        return print(&commands(arguments, output, &folder.missing()));
-    }
-    stop::watch(live::stop);
-    carry_out(&study, &folder, arguments.jobs)?;
+    let folder = match arguments.on {
+        Some(Executor::Commands) => {
+            let lines = commands(arguments, "heddle", output, &folder.missing());
+            return print(&lines.iter().flat_map(|line| [line, "\n"]).collect::<String>());
+        }
+        Some(Executor::Slurm) => {
+            let own = env::current_exe().unwrap_or_else(|_| "heddle".into());
+            let lines = commands(arguments, &own.to_string_lossy(), output, &folder.missing());
+            slurm::carry_out(arguments, Path::new(output), &lines)?;
+            // The tasks have added to the folder.
+            Folder::open(Path::new(output), &study, 0..study.runs(), Opening::Resume)?
+        }
+        None => {
+            stop::watch(live::stop);
+            carry_out(&study, &folder, arguments.jobs)?;
+            folder
+        }
+    };
     let complete = folder.finish(&study)?;
     conclude(&study, &folder, output, complete)
 }
@@ -91,24 +107,25 @@ fn listed(study: &Study, part: Range<usize>) -> String {
     text
 }
 
-/// A command for each part of the runs that are missing, for whatever runs commands.
-fn commands(arguments: &Arguments, output: &str, missing: &[usize]) -> String {
-    let mut text = String::new();
+/// A command line for each part of the runs that are missing, for whatever runs commands.
+fn commands(arguments: &Arguments, program: &str, output: &str, missing: &[usize]) -> Vec<String> {
+    let mut lines = Vec::new();
     let mut rest = missing;
     while let Some(&first) = rest.first() {
         let together = rest.iter().zip(first..first + arguments.chunk.max(1));
         let length = together.take_while(|(run, expected)| *run == expected).count();
-        let mut line = vec!["heddle", "study", &arguments.file, "-o", output];
+        let mut line = vec![program, "study", &arguments.file, "-o", output];
         let runs = format!("{first}..{}", first + length);
-        line.extend(["--resume", "--runs", &runs]);
+        line.push(if arguments.retry_failed { "--retry-failed" } else { "--resume" });
+        line.extend(["--runs", &runs]);
         if let Some(machine) = &arguments.machine {
             line.extend(["--machine", machine]);
         }
         line.extend(arguments.set.iter().flat_map(|set| ["--set", set]));
-        let _ = writeln!(text, "{}", shell_words::join(line));
+        lines.push(shell_words::join(line));
         rest = &rest[length..];
     }
-    text
+    lines
 }
 
 /// Carries out all runs that are missing, so many at a time.

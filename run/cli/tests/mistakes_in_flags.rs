@@ -148,7 +148,7 @@ fn an_unknown_timeline() {
         "timeline",
         "run two.goal --timeline perfeto -o out",
         "
-error: --timeline perfeto: expected one of \"none\", \"perfetto\", \"paje\", found \"perfeto\"
+error: --timeline perfeto: expected one of \"none\", \"perfetto\", \"paje\", \"chrome\", found \"perfeto\"
   help: did you mean \"perfetto\"?
 ",
     );

@@ -56,6 +56,8 @@ pub enum Timeline {
     Perfetto,
     /// Pajé's text format.
     Paje,
+    /// The JSON format of Chrome's tracing.
+    Chrome,
 }
 
 impl Output {
@@ -147,6 +149,7 @@ pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Di
         timeline: match configuration.word(keys::run::output::TIMELINE) {
             "perfetto" => Some(Timeline::Perfetto),
             "paje" => Some(Timeline::Paje),
+            "chrome" => Some(Timeline::Chrome),
             _ => None,
         },
     }))
@@ -183,6 +186,9 @@ pub(crate) fn write(
             .write(Artifact::Perfetto, |out| results::write_perfetto(out, count, recorded))?,
         Some(Timeline::Paje) => {
             directory.write(Artifact::Paje, |out| results::write_paje(out, count, recorded))?;
+        }
+        Some(Timeline::Chrome) => {
+            directory.write(Artifact::Chrome, |out| results::write_chrome(out, count, recorded))?;
         }
         None => {}
     }

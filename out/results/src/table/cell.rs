@@ -54,6 +54,24 @@ pub trait Cell: Sized {
 
     /// Reads the value, if the text is one.
     fn read(text: &str) -> Option<Self>;
+
+    /// The value as one of its kind, for tables by columns; `None` if the cell is empty.
+    fn value(&self) -> Option<Value<'_>>;
+}
+
+/// A value of a cell, as one of its [`Kind`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// A whole number, not below zero.
+    Unsigned(u64),
+    /// A whole number with a sign.
+    Signed(i64),
+    /// A decimal number.
+    Decimal(f64),
+    /// `true` or `false`.
+    Flag(bool),
+    /// A text.
+    Text(&'a str),
 }
 
 /// Implements [`Cell`] for integers.
@@ -70,6 +88,11 @@ macro_rules! integers {
 
             fn read(text: &str) -> Option<Self> {
                 text.parse().ok()
+            }
+
+            #[inline]
+            fn value(&self) -> Option<Value<'_>> {
+                Some(Value::$kind((*self).into()))
             }
         }
     )+};
@@ -96,6 +119,11 @@ impl Cell for Time {
     fn read(text: &str) -> Option<Self> {
         text.parse().ok().map(Self::from_ps)
     }
+
+    #[inline]
+    fn value(&self) -> Option<Value<'_>> {
+        Some(Value::Unsigned(self.ps()))
+    }
 }
 
 /// A value that may be missing, which leaves the cell empty.
@@ -114,6 +142,11 @@ impl<T: Cell> Cell for Option<T> {
     fn read(text: &str) -> Option<Self> {
         if text.is_empty() { Some(None) } else { T::read(text).map(Some) }
     }
+
+    #[inline]
+    fn value(&self) -> Option<Value<'_>> {
+        self.as_ref()?.value()
+    }
 }
 
 /// A decimal number with as many digits as it takes.
@@ -128,6 +161,10 @@ impl Cell for f64 {
 
     fn read(text: &str) -> Option<Self> {
         text.parse().ok().filter(|number: &Self| number.is_finite())
+    }
+
+    fn value(&self) -> Option<Value<'_>> {
+        Some(Value::Decimal(*self))
     }
 }
 
@@ -154,6 +191,10 @@ impl<const DIGITS: usize> Cell for Fixed<DIGITS> {
     fn read(text: &str) -> Option<Self> {
         f64::read(text).map(Self)
     }
+
+    fn value(&self) -> Option<Value<'_>> {
+        Some(Value::Decimal(self.0))
+    }
 }
 
 impl Cell for bool {
@@ -166,6 +207,10 @@ impl Cell for bool {
 
     fn read(text: &str) -> Option<Self> {
         text.parse().ok()
+    }
+
+    fn value(&self) -> Option<Value<'_>> {
+        Some(Value::Flag(*self))
     }
 }
 
@@ -180,5 +225,9 @@ impl Cell for Text {
 
     fn read(text: &str) -> Option<Self> {
         Some(Cow::Owned(text.to_owned()))
+    }
+
+    fn value(&self) -> Option<Value<'_>> {
+        Some(Value::Text(self))
     }
 }

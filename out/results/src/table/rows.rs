@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use host::RankTotals;
 use units::Time;
 
-use super::{Cell, Column, Fixed, Row, Table, Text, Writer, read::Cells, write::Line};
+use super::{Cell, Column, Fixed, Row, Table, Text, Value, Writer, read::Cells, write::Line};
 use crate::{Artifact, format::or_any};
 
 /// Declares tables: for each, the row's structure, its schema, and how its cells are written and
@@ -47,6 +47,11 @@ macro_rules! tables {
 
                 fn read(cells: &mut Cells) -> Option<Self> {
                     Some(Self { $($field: cells.next()?),+ })
+                }
+
+                #[inline]
+                fn values(&self, each: &mut impl FnMut(Option<Value<'_>>)) {
+                    $(each(self.$field.value());)+
                 }
             }
         )+
@@ -191,7 +196,7 @@ impl RankRow {
     /// The row of a rank. It waits for what remains of its finish time when busy and blocked time
     /// are taken off; that is 0 where they exceed it, as on a rank with several CPUs, whose busy
     /// times are summed.
-    fn new(rank: u64, totals: &RankTotals) -> Self {
+    pub fn new(rank: u64, totals: &RankTotals) -> Self {
         Self {
             rank,
             finish: totals.finish,
@@ -211,7 +216,7 @@ impl RankRow {
 
 impl MessageRow {
     /// The row of a message.
-    pub(crate) fn new(id: u64, message: &crate::Message) -> Self {
+    pub fn new(id: u64, message: &crate::Message) -> Self {
         Self {
             id,
             source: message.source,
@@ -229,6 +234,19 @@ impl MessageRow {
 /// A time, unless it never came: in a deadlock it is [`Time::MAX`].
 fn reached(time: Time) -> Option<Time> {
     (time != Time::MAX).then_some(time)
+}
+
+impl CallRow {
+    /// The row of a call.
+    pub fn new(call: &Call) -> Self {
+        Self {
+            rank: call.rank,
+            thread: call.thread,
+            call: call.name.into(),
+            enter: reached(call.enter),
+            leave: reached(call.leave),
+        }
+    }
 }
 
 /// Writes `ranks.csv`.
@@ -259,14 +277,7 @@ pub struct Call<N = &'static str> {
 
 /// Writes `calls.csv`.
 pub fn write_calls(out: &mut impl Write, calls: impl Iterator<Item = Call>) -> io::Result<()> {
-    let row = |call: Call| CallRow {
-        rank: call.rank,
-        thread: call.thread,
-        call: call.name.into(),
-        enter: reached(call.enter),
-        leave: reached(call.leave),
-    };
-    Writer::all(out, calls.map(row))
+    Writer::all(out, calls.map(|call| CallRow::new(&call)))
 }
 
 /// Writes `computation.csv`; `lists` has the regions of each rank in nanoseconds of its processor.

@@ -166,4 +166,5 @@ pub(super) const TIMELINE: Words = &[
     ("none", "no timeline"),
     ("perfetto", "a trace for the Perfetto viewer"),
     ("paje", "a trace in Pajé's format, for ViTE"),
+    ("chrome", "JSON as of Chrome's tracing, which many viewers read"),
 ];

@@ -1,0 +1,235 @@
+//! `heddle plot`: any table of a run or of a study as a drawing.
+
+use std::{
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use draw::{
+    CategoryChart, Curve, CurveChart, Group, GroupChart, GroupShape, HeatChart, Line, stacked,
+};
+use results::{Columns, NamedColumn};
+
+use crate::{
+    arguments::{Plot, Shape},
+    exit::{Ending, Exit},
+    files::to_file,
+};
+
+/// The values of a group at one place.
+type Cell = Vec<f64>;
+
+/// The rows of a table, gathered by place and group.
+struct Gathered {
+    /// The values of the horizontal axis as texts, in the order in which they come up.
+    places: Vec<String>,
+    /// These values as numbers, if all of them are.
+    numbers: Option<Vec<f64>>,
+    groups: Vec<String>,
+    /// The values by group and place.
+    cells: Vec<Vec<Cell>>,
+}
+
+/// Draws a table.
+pub fn run(arguments: &Plot) -> Result<(), Ending> {
+    let path = table(Path::new(&arguments.table))?;
+    let table = Columns::read(&path)
+        .map_err(|error| Ending::new(Exit::Input, format!("error: {error}")))?;
+    let find = |flag: &str, name: &str| column(&table, &path, flag, name);
+    let (x, y) = (find("--x", &arguments.x)?, find("--y", &arguments.y)?);
+    let by = arguments.by.as_deref().map(|name| find("--by", name)).transpose()?;
+    let gathered = gather(&table, x, y, by);
+    if gathered.cells.is_empty() {
+        let message =
+            format!("error: {}: column `{}` holds no number to draw", path.display(), y.name);
+        return Err(Ending::new(Exit::Input, message));
+    }
+    let svg = draw(arguments, gathered, [x, y], by);
+    to_file(Path::new(&arguments.output), |out| out.write_all(svg.as_bytes()))
+}
+
+/// The table that a name means: a file, that of a study's folder, or the only one of a run's.
+fn table(path: &Path) -> Result<PathBuf, Ending> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let runs = path.join("runs.csv");
+    if runs.is_file() {
+        return Ok(runs);
+    }
+    let entries = fs::read_dir(path).map_err(|error| {
+        let reason = experiment::reason(&error);
+        Ending::new(Exit::Input, format!("error: {}: {reason}", path.display()))
+    })?;
+    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut tables: Vec<_> =
+        files.filter(|file| file.extension() == Some("csv".as_ref())).collect();
+    tables.sort();
+    match tables.as_slice() {
+        [only] => Ok(only.clone()),
+        [] => {
+            let message = format!("error: {} holds no table", path.display());
+            Err(Ending::new(Exit::Input, message))
+        }
+        several => {
+            let names: Vec<_> = several.iter().map(|path| path.display().to_string()).collect();
+            let message = format!(
+                "error: {} holds several tables\n  help: name one of {}",
+                path.display(),
+                names.join(", ")
+            );
+            Err(Ending::new(Exit::Usage, message))
+        }
+    }
+}
+
+/// The names by which a column may be called: as it is, without its unit, and without the table of
+/// settings before it.
+fn names(column: &NamedColumn) -> [&str; 4] {
+    let full = column.name.as_str();
+    let bare = |name: &'static str, from: &'_ str| from.strip_suffix(name).map(str::len);
+    let length = bare("_ps", full).or(bare("_ns", full)).unwrap_or(full.len());
+    let bare = &full[..length];
+    let last = |name: &'_ str| name.rfind('.').map_or(0, |dot| dot + 1);
+    [full, bare, &full[last(full)..], &bare[last(bare)..]]
+}
+
+/// The column of this name, or the only one that may be called so.
+fn column<'a>(
+    table: &'a Columns,
+    path: &Path,
+    flag: &str,
+    name: &str,
+) -> Result<&'a NamedColumn, Ending> {
+    for way in 0..4 {
+        let called: Vec<_> =
+            table.columns.iter().filter(|column| names(column)[way] == name).collect();
+        match called.as_slice() {
+            [] => {}
+            [only] => return Ok(only),
+            several => {
+                let names: Vec<_> = several.iter().map(|column| column.name.as_str()).collect();
+                let message = format!("error: {flag} {name}: this may be {}", names.join(" or "));
+                return Err(Ending::new(Exit::Usage, message));
+            }
+        }
+    }
+    let known: Vec<_> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    let parts: Vec<_> = table.columns.iter().flat_map(names).collect();
+    let near = units::nearest(name, &parts);
+    let help = near.map_or_else(
+        || format!("its columns are {}", known.join(", ")),
+        |near| format!("did you mean `{near}`?"),
+    );
+    let message =
+        format!("error: {flag} {name}: {} has no such column\n  help: {help}", path.display());
+    Err(Ending::new(Exit::Usage, message))
+}
+
+/// The place of a text in a list, to which it is added if it is new.
+fn place(list: &mut Vec<String>, text: String) -> usize {
+    list.iter().position(|known| *known == text).unwrap_or_else(|| {
+        list.push(text);
+        list.len() - 1
+    })
+}
+
+/// Gathers the rows that have a number in column `y`.
+fn gather(table: &Columns, x: &NamedColumn, y: &NamedColumn, by: Option<&NamedColumn>) -> Gathered {
+    let (mut places, mut groups) = (Vec::new(), Vec::new());
+    let mut numbers = Some(Vec::new());
+    let mut cells: Vec<Vec<Cell>> = Vec::new();
+    for row in 0..table.rows {
+        let Some(value) = y.number(row) else { continue };
+        let at = place(&mut places, x.text(row));
+        let group = place(&mut groups, by.map_or_else(String::new, |by| by.text(row)));
+        if let Some(known) = numbers.as_mut().filter(|known| known.len() == at) {
+            match x.number(row) {
+                Some(number) => known.push(number),
+                None => numbers = None,
+            }
+        }
+        cells.resize(groups.len().max(cells.len()), Vec::new());
+        let list = &mut cells[group];
+        list.resize(places.len().max(list.len()), Vec::new());
+        list[at].push(value);
+    }
+    for list in &mut cells {
+        list.resize(places.len(), Vec::new());
+    }
+    Gathered { places, numbers, groups, cells }
+}
+
+/// The factor from the unit of a column to one that suits its largest number, and the label.
+fn scale(column: &NamedColumn, most: f64) -> (f64, String) {
+    let picoseconds = match column.name.rsplit('_').next() {
+        Some("ps") => 1.0,
+        Some("ns") => 1e3,
+        _ => {
+            let unit = if column.unit.is_empty() { "" } else { ", " };
+            return (1.0, format!("{}{unit}{}", column.name, column.unit));
+        }
+    };
+    let units = [(1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns")];
+    let found = units.into_iter().find(|(size, _)| most * picoseconds >= *size);
+    let (size, unit) = found.unwrap_or((1.0, "ps"));
+    (picoseconds / size, format!("{}, {unit}", names(column)[1]))
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn draw(
+    arguments: &Plot,
+    mut gathered: Gathered,
+    [x, y]: [&NamedColumn; 2],
+    by: Option<&NamedColumn>,
+) -> String {
+    let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+    let all = gathered.cells.iter().flatten().flatten().copied();
+    let (factor, y) = scale(y, most(&mut all.clone()));
+    gathered.cells.iter_mut().flatten().flatten().for_each(|value| *value *= factor);
+    let title = arguments.title.clone();
+    let Gathered { places, numbers, groups, cells } = gathered;
+    let name = |group: String| if by.is_some() { group } else { String::new() };
+    match (arguments.kind, numbers) {
+        (Shape::Line, Some(numbers)) => {
+            let (factor, x) = scale(x, most(&mut numbers.iter().copied()));
+            let curve = |(group, cells): (String, Vec<Cell>)| {
+                let points = numbers.iter().zip(&cells);
+                let points = points.filter_map(|(x, cell)| Some((x * factor, mean(cell)?)));
+                let mut points: Vec<_> = points.collect();
+                points.sort_by(|one, other| one.0.total_cmp(&other.0));
+                Curve { name: name(group), points, band: Vec::new() }
+            };
+            let curves = groups.into_iter().zip(cells).map(curve).collect();
+            stacked(&[CurveChart { title, x, y, curves }])
+        }
+        (Shape::Line, None) => {
+            // A line without a name would be drawn as bars.
+            let label = |group: String| if by.is_some() { group } else { y.clone() };
+            let line = |(group, cells): (String, Vec<Cell>)| Line {
+                name: label(group),
+                points: cells.iter().map(|cell| mean(cell)).collect(),
+            };
+            let lines = groups.into_iter().zip(cells).map(line).collect();
+            CategoryChart { title, x: x.name.clone(), y, places, lines }.draw()
+        }
+        (Shape::Bar | Shape::Box, _) => {
+            let boxes = arguments.kind == Shape::Box;
+            let shape = if boxes { GroupShape::Boxes } else { GroupShape::Bars };
+            let group = |(group, values)| Group { name: name(group), values };
+            let groups = groups.into_iter().zip(cells).map(group).collect();
+            GroupChart { title, x: x.name.clone(), y, places, groups, shape }.draw()
+        }
+        (Shape::Heat, _) => {
+            let row = |cells: Vec<Cell>| cells.iter().map(|cell| mean(cell)).collect();
+            let cells = cells.into_iter().map(row).collect();
+            let rows = by.map_or_else(String::new, |by| by.name.clone());
+            let (columns, x) = (places, x.name.clone());
+            HeatChart { title, x, y: rows, value: y, columns, rows: groups, cells }.draw()
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! `heddle plot`: tables of runs and of studies as drawings.
+
+mod common;
+
+use common::Folder;
+
+/// A study of four makespans, of which two belong to each of two topologies.
+const STUDY: &str = "\
+[workload]
+source = \"pattern:gather\"
+ranks = 4
+[network]
+model = \"infiniband\"
+[study]
+network.topology = [\"star:hosts=4\", \"torus:dims=2x2\"]
+size = [\"1KiB\", \"64KiB\"]
+";
+
+fn studied(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("study.toml", STUDY);
+    assert_eq!(folder.heddle("study study.toml -o study").code, 0);
+    folder
+}
+
+fn drawn(folder: &Folder, arguments: &str) -> String {
+    let ended = folder.heddle(&format!("plot {arguments} -o figure.svg"));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{arguments}");
+    String::from_utf8(folder.read("figure.svg")).expect("text")
+}
+
+/// Columns are found by the end of their names, times have a unit that suits them, and each
+/// topology has a line, a group of bars, boxes, or a row.
+#[test]
+fn a_study_in_four_ways() {
+    let folder = studied("plot-study");
+    let columns = "study --x size --y makespan --by topology";
+    for (kind, shape, count) in [
+        ("line", "<circle", 4),
+        ("bar", "fill=\"#0072b2\"/>", 3),
+        ("box", "fill-opacity", 4),
+        ("heat", "height=\"40.0\"", 4),
+    ] {
+        let svg = drawn(&folder, &format!("{columns} --kind {kind} --title T&T"));
+        assert_eq!(svg.matches(shape).count(), count, "{kind}: {svg}");
+        assert!(svg.contains("makespan, us"), "{kind}: {svg}");
+        assert!(svg.contains("torus:dims=2x2") && svg.contains(">64KiB<"), "{kind}: {svg}");
+        assert!(svg.contains("T&amp;T"), "{kind}: {svg}");
+    }
+    // The largest value reaches the height that its number says: the heat map writes it.
+    let runs = String::from_utf8(folder.read("study/runs.csv")).expect("text");
+    let mut rows = runs.lines().map(|row| row.split(',').collect::<Vec<_>>());
+    let place = rows.next().expect("names").iter().position(|name| *name == "makespan_ps");
+    let place = place.expect("a makespan");
+    let values = rows.map(|row| row[place].parse::<f64>().expect("a number") * 1e-6);
+    let most = values.fold(0.0, f64::max);
+    let digits = 4 - (most.log10().floor() as usize + 1);
+    let shown = format!("{most:.digits$}");
+    let shown = shown.trim_end_matches('0').trim_end_matches('.');
+    let svg = drawn(&folder, &format!("{columns} --kind heat"));
+    assert!(svg.contains(&format!(">{shown}<")), "{shown}: {svg}");
+}
+
+/// Numbers along the horizontal axis have their place by value.
+#[test]
+fn a_table_of_a_run() {
+    let folder = Folder::new("plot-run");
+    let run = "run pattern:linear-alltoall --ranks 4 -q -o out --tables ranks,messages";
+    assert_eq!(folder.heddle(run).code, 0);
+    let svg = drawn(&folder, "out/ranks.csv --x rank --y finish");
+    assert!(svg.contains(">rank<") && svg.contains("finish, us"), "{svg}");
+    let several = folder.heddle("plot out --x rank --y finish");
+    assert_eq!(several.code, 2);
+    assert!(several.stderr.contains("out/messages.csv, out/ranks.csv"), "{}", several.stderr);
+}
+
+#[test]
+fn mistakes_are_told() {
+    let folder = studied("plot-mistakes");
+    folder.write("texts.csv", "a,b\nx,y\n");
+    for (arguments, code, said) in [
+        ("study --x sizee --y makespan", 2, "did you mean `"),
+        ("study --x size --y error", 1, "holds no number to draw"),
+        ("texts.csv --x a --y b", 1, "column `b` holds no number"),
+        ("missing.csv --x a --y b", 1, "missing.csv"),
+        ("study --x size --y makespan -o figure.png", 2, "drawings are SVG"),
+    ] {
+        let ended = folder.heddle(&format!("plot {arguments}"));
+        assert_eq!(ended.code, code, "{arguments}: {}", ended.stderr);
+        assert!(ended.stderr.contains(said), "{arguments}: {}", ended.stderr);
+    }
+}
