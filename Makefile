@@ -28,8 +28,8 @@ help:
 		"PREFIX=$(PREFIX)"
 	@echo "make uninstall    remove what make install installed"
 	@echo "make deb          a Debian package of the same, in $(TARGET)"
-	@echo "make recorder     the libraries of heddle record, beside it (make build does it too," \
-		"and those of heddle mpirun)"
+	@echo "make recorder     what heddle record and heddle measure need, beside it (make build does" \
+		"it too, and what heddle mpirun needs)"
 	@echo "make demo         run it on six examples"
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
@@ -66,11 +66,13 @@ build: setup
 	cargo build --release --locked
 	$(TARGET)/release/heddle-mpi-libraries $(TARGET)/release
 	$(TARGET)/release/heddle-record-libraries $(TARGET)/release
+	$(TARGET)/release/heddle-measure-programs $(TARGET)/release
 
 dist: setup
 	cargo build --profile dist --locked
 	$(DIST)/heddle-mpi-libraries $(DIST)
 	$(DIST)/heddle-record-libraries $(DIST)
+	$(DIST)/heddle-measure-programs $(DIST)
 
 # What is installed: the command in bin, libraries and compiler wrappers in lib/heddle, machines,
 # examples, manual pages, completions and licences in share. DESTDIR is put before every path, as
@@ -85,6 +87,9 @@ install-built:
 	install -m 755 $(BUILT)/heddle $(ROOT)/bin/heddle
 	for library in $(BUILT)/libheddle-record-*.so; do [ ! -e "$$library" ] || \
 		install -m 644 "$$library" $(ROOT)/lib/heddle; done
+	for program in openmpi mpich standard shared; do \
+		program=$(BUILT)/heddle-measure-$$program; [ ! -e "$$program" ] || \
+		install -m 755 "$$program" $(ROOT)/lib/heddle; done
 	rm -rf $(ROOT)/lib/heddle/mpi $(ROOT)/share/heddle/examples
 	mkdir $(ROOT)/lib/heddle/mpi
 	cp -R $(BUILT)/mpi/bin $(BUILT)/mpi/include $(BUILT)/mpi/lib $(ROOT)/lib/heddle/mpi
@@ -106,8 +111,9 @@ deb-built:
 	packaging/deb.sh $(BUILT) $(TARGET)
 
 recorder: setup
-	cargo build --release --locked --package heddle-recorder
+	cargo build --release --locked --package heddle-recorder --package heddle-measure
 	$(TARGET)/release/heddle-record-libraries $(TARGET)/release
+	$(TARGET)/release/heddle-measure-programs $(TARGET)/release
 
 demo: announce build
 	@examples/demo.sh $(HEDDLE) $(TARGET)/demo

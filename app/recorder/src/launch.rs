@@ -168,15 +168,34 @@ fn detect(command: &[OsString], launcher: Option<Launcher>) -> Option<Mpi> {
     }
 }
 
-/// Finds the recorder for an MPI library, first in the folder that the user names.
-fn library(mpi: Mpi, named: Option<PathBuf>) -> Result<PathBuf, Error> {
-    let file = mpi.file();
+/// Returns the MPI library of a command, by its launcher or by the executables among its words.
+pub fn library_of(command: &[OsString]) -> Result<Mpi, Error> {
+    let first = command.first().ok_or(Error::NoCommand)?;
+    if program(first).is_none() {
+        return Err(Error::NoProgram(first.to_string_lossy().into_owned()));
+    }
+    detect(command, launcher(first)).ok_or_else(|| unknown(command))
+}
+
+fn unknown(command: &[OsString]) -> Error {
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    Error::Unknown(words.join(" "))
+}
+
+/// Finds a file that is installed with the command: in the folder that the user names, beside the
+/// command, or in `../lib/heddle` from there.
+pub fn installed(file: &str, named: Option<PathBuf>) -> Option<PathBuf> {
     let beside = env::current_exe().ok().and_then(|path| Some(path.parent()?.to_owned()));
     let installed = beside.as_ref().map(|folder| folder.join("../lib/heddle"));
     let folders = [named, beside, installed].into_iter().flatten();
-    let found = folders.map(|folder| folder.join(&file)).find(|path| path.is_file());
-    let path = found.ok_or(Error::NoLibrary { file, mpi })?;
-    let path = fs::canonicalize(&path).unwrap_or(path);
+    let found = folders.map(|folder| folder.join(file)).find(|path| path.is_file())?;
+    Some(fs::canonicalize(&found).unwrap_or(found))
+}
+
+/// Finds the recorder for an MPI library, first in the folder that the user names.
+fn library(mpi: Mpi, named: Option<PathBuf>) -> Result<PathBuf, Error> {
+    let file = mpi.file();
+    let path = installed(&file, named).ok_or(Error::NoLibrary { file, mpi })?;
     if path.to_string_lossy().contains([' ', ':']) {
         return Err(Error::Separator(path));
     }
@@ -199,10 +218,7 @@ pub fn command(
         return Err(Error::NoProgram(first.to_string_lossy().into_owned()));
     }
     let launcher = launcher(first);
-    let mpi = mpi.or_else(|| detect(command, launcher)).ok_or_else(|| {
-        let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-        Error::Unknown(words.join(" "))
-    })?;
+    let mpi = mpi.or_else(|| detect(command, launcher)).ok_or_else(|| unknown(command))?;
     let mut preload = library(mpi, libraries)?.into_os_string();
     if let Some(others) = env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
         preload.push(":");

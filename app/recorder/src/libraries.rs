@@ -62,9 +62,9 @@ const LIBRARIES: &[Library] = &[
     },
 ];
 
-/// Returns the folders of a library's headers as flags of the compiler. Those of ours are in
-/// `folder/mpi`.
-fn headers(library: &Library, folder: &Path) -> Option<Vec<String>> {
+/// Finds the compiler wrapper of a library, and the folders of its headers as flags of the compiler.
+/// The wrapper and the headers of ours are in `folder/mpi`.
+fn compiler(library: &Library, folder: &Path) -> Option<(String, Vec<String>)> {
     let named = library.variable.and_then(|name| env::var(name).ok());
     let own = folder.join("mpi/bin/mpicc").to_string_lossy().into_owned();
     let own = (library.mpi == Mpi::Standard).then_some(own.as_str());
@@ -80,8 +80,17 @@ fn headers(library: &Library, folder: &Path) -> Option<Vec<String>> {
                 fs::read_to_string(header).is_ok_and(|text| text.contains(marker))
             })
         };
-        (output.status.success() && is(library.marker) && is("MPI_VERSION")).then_some(folders)
+        let found = output.status.success() && is(library.marker) && is("MPI_VERSION");
+        found.then(|| (wrapper.to_owned(), folders))
     })
+}
+
+/// Returns the compiler wrapper of an MPI library, or a text that says where it comes from. That of
+/// ours is in `folder/mpi`.
+pub fn wrapper(mpi: Mpi, folder: &Path) -> Result<String, &'static str> {
+    let library = LIBRARIES.iter().find(|library| library.mpi == mpi);
+    let found = library.map(|library| compiler(library, folder).ok_or(library.missing));
+    found.unwrap_or(Err("")).map(|(wrapper, _)| wrapper)
 }
 
 fn build(library: &Library, headers: &[String], folder: &Path) -> io::Result<PathBuf> {
@@ -126,9 +135,9 @@ pub enum Outcome {
 
 /// Builds the libraries of these MPI libraries into a folder.
 pub fn all(wanted: &[Mpi], folder: &Path) -> Vec<(Mpi, Outcome)> {
-    let outcome = |library: &Library| match headers(library, folder) {
+    let outcome = |library: &Library| match compiler(library, folder) {
         None => Outcome::Missing(library.missing),
-        Some(headers) => {
+        Some((_, headers)) => {
             build(library, &headers, folder).map_or_else(Outcome::Failed, Outcome::Built)
         }
     };

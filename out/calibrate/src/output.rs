@@ -17,6 +17,8 @@ pub struct Provenance {
     pub date: String,
     /// The names of the hosts; empty if they are not known.
     pub hosts: String,
+    /// The name and version of what carried the messages; empty if it is not known.
+    pub library: String,
     /// The name of the file of samples.
     pub source: String,
     /// The hash of the samples, as [`sha256`] gives it.
@@ -214,6 +216,9 @@ impl Provenance {
         let mut text = format!("\n[calibration]\ndate = \"{}\"\n", self.date);
         if !self.hosts.is_empty() {
             let _ = writeln!(text, "hosts = {}", json!(self.hosts));
+        }
+        if !self.library.is_empty() {
+            let _ = writeln!(text, "mpi = {}", json!(self.library));
         }
         let _ = writeln!(text, "samples = {}", json!(self.source));
         let _ = writeln!(text, "samples-sha256 = \"{}\"", self.samples);

@@ -18,32 +18,35 @@ pub struct Curve {
     pub points: Vec<Point>,
     /// The pieces, as ranges of points.
     pub pieces: Vec<Range<usize>>,
-    /// The number of messages, and the waits that are within the time.
+    /// The number of messages.
     messages: f64,
-    waits: f64,
+    /// The waits that are within the times, by size.
+    waits: Vec<f64>,
 }
 
 /// Returns the curves of all operations. Of parametrised round trips it is that of one message.
 pub fn curves(cells: &[Cell], medians: &Medians) -> BTreeMap<Operation, Curve> {
-    let mut groups: BTreeMap<Operation, BTreeMap<(u32, u64), Vec<usize>>> = BTreeMap::new();
+    let mut groups: BTreeMap<Operation, BTreeMap<u32, BTreeMap<u64, usize>>> = BTreeMap::new();
     for (place, cell) in cells.iter().enumerate() {
-        let Key { operation, messages, delay, .. } = &cell.key;
+        let Key { operation, messages, delay, bytes } = &cell.key;
         if *operation == Operation::RoundTrip && (*messages, *delay) != (1, 0.0) {
             continue;
         }
-        let group = groups.entry(operation.clone()).or_default();
-        group.entry((*messages, delay.to_bits())).or_default().push(place);
+        // Of several waits for a size, the shortest is taken: cells are in their order.
+        let group = groups.entry(operation.clone()).or_default().entry(*messages).or_default();
+        group.entry(*bytes).or_insert(place);
     }
-    let largest = |group: BTreeMap<(u32, u64), Vec<usize>>| {
-        let all = group.into_iter().rev();
-        all.max_by_key(|(_, places)| places.len())
-    };
     let curves = groups.into_iter().filter_map(|(operation, group)| {
-        let ((messages, delay), places) = largest(group)?;
-        let waits = f64::from_bits(delay) * f64::from(messages);
+        let all = group.into_iter().rev();
+        let (messages, places) = all.max_by_key(|(_, places)| places.len())?;
+        let places: Vec<usize> = places.into_values().collect();
+        let wait = |&place: &usize| cells[place].key.delay * f64::from(messages);
+        let mut waits: Vec<f64> = places.iter().map(wait).collect();
         // A wait that is longer than some of the times is not within them.
-        let within = places.iter().all(|&place| medians.measured[place] > waits);
-        let waits = if within { waits } else { 0.0 };
+        let mut both = places.iter().zip(&waits);
+        if !both.all(|(&place, wait)| medians.measured[place] > *wait) {
+            waits.fill(0.0);
+        }
         Some((operation, Curve::new(cells, medians, places, f64::from(messages), waits)))
     });
     curves.collect()
@@ -55,16 +58,22 @@ impl Curve {
         medians: &Medians,
         places: Vec<usize>,
         messages: f64,
-        waits: f64,
+        waits: Vec<f64>,
     ) -> Self {
-        let point = |&place: &usize| Point {
+        let point = |(&place, wait): (&usize, &f64)| Point {
             bytes: cells[place].key.bytes as f64,
-            time: (medians.measured[place] - waits) / messages,
+            time: (medians.measured[place] - wait) / messages,
             deviation: medians.deviations[place] / messages,
         };
-        let points: Vec<Point> = places.iter().map(point).collect();
+        let points: Vec<Point> = places.iter().zip(&waits).map(point).collect();
         let pieces = pieces(&points);
         Self { places, points, pieces, messages, waits }
+    }
+
+    /// Returns the greatest size; 0 if there is none.
+    #[expect(clippy::cast_sign_loss, reason = "sizes are positive")]
+    pub fn largest(&self) -> u64 {
+        self.points.last().map_or(0, |point| point.bytes as u64)
     }
 
     /// Returns the lines of the pieces.
@@ -75,12 +84,12 @@ impl Curve {
     /// Returns the time of one byte and the slope of the line over sizes up to `limit`, for the
     /// medians of all cells in some replicate; nothing if there is no such size.
     pub fn start(&self, times: &[f64], limit: f64) -> Option<(f64, f64)> {
-        let both = self.places.iter().zip(&self.points);
-        let points: Vec<Point> = both
-            .filter(|(_, point)| point.bytes <= limit)
-            .map(|(&place, point)| Point {
+        let all = self.places.iter().zip(&self.points).zip(&self.waits);
+        let points: Vec<Point> = all
+            .filter(|((_, point), _)| point.bytes <= limit)
+            .map(|((&place, point), wait)| Point {
                 bytes: (point.bytes - 1.0).max(0.0),
-                time: (times[place] - self.waits) / self.messages,
+                time: (times[place] - wait) / self.messages,
                 ..*point
             })
             .collect();

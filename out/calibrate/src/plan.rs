@@ -31,23 +31,52 @@ const CLEAR: f64 = 0.25;
 const STEP: f64 = 0.005;
 const SURE: f64 = 4.0;
 
+/// A step of a send has to be this share of its time: a send beyond S waits for the receiver. In
+/// round trips that shows less, or not at all.
+const SEND_STEP: f64 = 0.3;
+
 impl Limit {
     /// Finds the greatest step of a round trip, or else of a send.
-    #[allow(clippy::cast_sign_loss, reason = "sizes are positive")]
     pub fn find(curves: &BTreeMap<Operation, Curve>) -> Self {
-        let orders = [Operation::RoundTrip, Operation::PingPong, Operation::Send, Operation::Isend];
-        let curve = orders.iter().find_map(|operation| curves.get(operation));
-        let Some(curve) = curve else {
-            let last = curves.values().filter_map(|curve| curve.points.last());
-            return Self::None(last.map(|point| point.bytes as u64).max().unwrap_or(0));
+        let of = |operation| curves.get(operation);
+        let trips = [Operation::RoundTrip, Operation::PingPong];
+        let sends = [Operation::Send, Operation::Isend];
+        let in_trip = trips.iter().find_map(of).map(|curve| (Self::of_curve(curve), curve));
+        let by_send = || {
+            let mut limits = sends.iter().filter_map(of).map(Self::of_send);
+            limits.find(|limit| matches!(limit, Self::Step(..)))
         };
-        let largest = curve.points.last().map_or(0, |point| point.bytes as u64);
+        match in_trip {
+            Some((step @ Self::Step(..), _)) => step,
+            Some((other, curve)) => {
+                // A send says nothing of sizes beyond those of round trips.
+                let inside = |limit: &Self| curve.largest() > limit.largest();
+                by_send().filter(inside).unwrap_or(other)
+            }
+            None => match sends.iter().find_map(of) {
+                Some(curve) => Self::of_curve(curve),
+                None => Self::None(curves.values().map(Curve::largest).max().unwrap_or(0)),
+            },
+        }
+    }
+
+    fn of_curve(curve: &Curve) -> Self {
+        Self::greatest(curve, |step| step.abs() > STEP)
+    }
+
+    fn of_send(curve: &Curve) -> Self {
+        Self::greatest(curve, |step| step > SEND_STEP)
+    }
+
+    /// Finds the greatest step of a curve among those whose share of the time is wanted.
+    #[expect(clippy::cast_sign_loss, reason = "sizes are positive")]
+    fn greatest(curve: &Curve, is_wanted: impl Fn(f64) -> bool) -> Self {
         let segments = curve.segments();
         let at = |segment: &Segment, bytes: f64| segment.base + segment.slope * bytes;
         let steps = segments.windows(2).enumerate().filter_map(|(index, pair)| {
             let middle = f64::midpoint(pair[0].to as f64, following(curve, pair[0].to));
             let (before, after) = (at(&pair[0], middle), at(&pair[1], middle));
-            let step = (after - before).abs();
+            let step = after - before;
             // The end of a regression line of n points has the deviation of one point over the root
             // of n/4.
             let variance = |piece: &Range<usize>, point: usize| {
@@ -55,9 +84,9 @@ impl Limit {
             };
             let [first, second] = [&curve.pieces[index], &curve.pieces[index + 1]];
             let doubt = variance(first, first.end - 1) + variance(second, second.start);
-            let sure = step > SURE * doubt.sqrt();
+            let sure = step.abs() > SURE * doubt.sqrt();
             let step = if sure { step / before.abs().max(1e-9) } else { 0.0 };
-            (step > STEP).then_some((step, index))
+            is_wanted(step).then_some((step.abs(), index))
         });
         let bytes = |place: usize| curve.points[place].bytes as u64;
         match steps.max_by(|a, b| a.0.total_cmp(&b.0)) {
@@ -68,7 +97,7 @@ impl Limit {
                 Self::Step(segments[index].to, bytes(places.start - 1), high)
             }
             None if segments.len() > 1 => Self::Bend(segments[0].to),
-            None => Self::None(largest),
+            None => Self::None(curve.largest()),
         }
     }
 

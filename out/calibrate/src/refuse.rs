@@ -154,6 +154,13 @@ fn gap(estimates: &BTreeMap<&'static str, Estimate>, plan: &Plan) -> Result<(), 
     if let Some(receiver) = plan.receiver_limits(estimates) {
         return Err(format!("{receiver}; {bound}"));
     }
+    let receive = estimates.get("o_receive").copied().or(overhead);
+    if receive.is_some_and(|o| found.low <= o.value && o.value <= found.high) {
+        return Err(format!(
+            "a receiver that is busy with each byte would hold messages up alike, by its own \
+             overhead; {bound}"
+        ));
+    }
     let shown = overhead.map_or(found.value, |o| o.value).max(found.value).max(0.0);
     if found.high - found.low > 2.0 * WIDE * shown {
         return Err(format!("the sloped part of the gap does not tell where it begins: {bound}"));

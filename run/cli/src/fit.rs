@@ -28,7 +28,7 @@ pub fn run(arguments: &Fit) -> Result<(), Ending> {
         return Err(nothing(name, &fitted));
     }
     if let Some(path) = &arguments.output {
-        write(path, name, &bytes, &samples, &fitted)?;
+        write(path, name, &bytes, &samples, &fitted, "")?;
     }
     match arguments.format {
         Format::Table => print(&fitted.table()),
@@ -37,7 +37,7 @@ pub fn run(arguments: &Fit) -> Result<(), Ending> {
 }
 
 /// Reads samples; all mistakes of a file are reported.
-fn samples(name: &str, bytes: &[u8]) -> Result<Reading, Ending> {
+pub fn samples(name: &str, bytes: &[u8]) -> Result<Reading, Ending> {
     let wrong = |text: String| Ending::new(Exit::Input, text);
     let text = str::from_utf8(bytes)
         .map_err(|_| wrong(format!("error: {name}: this is no text in UTF-8")))?;
@@ -49,7 +49,7 @@ fn samples(name: &str, bytes: &[u8]) -> Result<Reading, Ending> {
 }
 
 /// The error of samples that determine nothing.
-fn nothing(name: &str, fitted: &Calibration) -> Ending {
+pub fn nothing(name: &str, fitted: &Calibration) -> Ending {
     let reasons: BTreeSet<&String> = fitted.refused.values().collect();
     let lines: Vec<String> = [format!("error: {name}: the samples determine no parameter")]
         .into_iter()
@@ -58,17 +58,20 @@ fn nothing(name: &str, fitted: &Calibration) -> Ending {
     Ending::new(Exit::Input, lines.join("\n"))
 }
 
-/// Writes the table of replicates, and then the machine file that names it.
-fn write(
+/// Writes the table of replicates, and then the machine file that names it. `library` is what
+/// carried the messages; empty if that is not known.
+pub fn write(
     path: &Path,
     source: &str,
     bytes: &[u8],
     samples: &[Sample],
     fitted: &Calibration,
+    library: &str,
 ) -> Result<(), Ending> {
     let mut provenance = Provenance {
         date: today(),
         hosts: hosts(samples),
+        library: library.to_owned(),
         source: source.to_owned(),
         samples: calibrate::sha256(bytes),
         replicates: None,

@@ -12,6 +12,7 @@ mod fit;
 mod flags;
 mod installed;
 mod ladder;
+mod measure;
 mod mpirun;
 mod plot;
 mod program;
@@ -63,6 +64,7 @@ pub fn main() -> ExitCode {
         Command::Study(arguments) => study::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
+        Command::Measure(arguments) => measure::run(&arguments),
         Command::Topology(arguments) => topology::describe(&arguments),
         Command::Patterns => exit::print(&experiment::patterns()),
         Command::Schema(arguments) if arguments.reference => {

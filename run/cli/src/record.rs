@@ -22,13 +22,18 @@ pub fn record(arguments: &Record) -> ExitCode {
     ended.unwrap_or_else(Ending::report)
 }
 
-fn run(arguments: &Record) -> Result<ExitCode, Ending> {
-    let output = &arguments.output;
-    let mpi = arguments.mpi.map(|mpi| match mpi {
+/// The binary interface of this name.
+pub const fn interface(mpi: Mpi) -> launch::Mpi {
+    match mpi {
         Mpi::Openmpi => launch::Mpi::OpenMpi,
         Mpi::Mpich => launch::Mpi::Mpich,
         Mpi::Standard => launch::Mpi::Standard,
-    });
+    }
+}
+
+fn run(arguments: &Record) -> Result<ExitCode, Ending> {
+    let output = &arguments.output;
+    let mpi = arguments.mpi.map(interface);
     let fail = |error: std::io::Error| {
         let reason = experiment::reason(&error);
         Ending::new(Exit::Output, format!("error: {}: {reason}", output.display()))

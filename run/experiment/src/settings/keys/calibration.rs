@@ -8,7 +8,7 @@ table! {
     HOSTS: Name = "calibration.hosts", Unset("not said"), None, scope::CALIBRATED,
         "Names of the hosts between which messages were timed.";
     MPI: Name = "calibration.mpi", Unset("not said"), None, scope::CALIBRATED,
-        "Version of the MPI library that was measured.";
+        "Version of the MPI library, or the name of what else carried the messages.";
     SAMPLES: Name = "calibration.samples", Unset("not said"), None, scope::CALIBRATED,
         "Name of the file of samples.";
     SAMPLES_SHA256: Name = "calibration.samples-sha256",

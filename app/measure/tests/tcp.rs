@@ -1,0 +1,213 @@
+//! The server and the client of measurements over TCP, and clients that are none.
+
+use std::{
+    io::{Read, Write},
+    net::{Shutdown, TcpListener, TcpStream},
+    thread,
+    time::{Duration, Instant},
+};
+
+use measure::{
+    plan::{Operation, Step},
+    session::{Error, Prober},
+    tcp::{Client, Limits, Server},
+};
+
+fn limits() -> Limits {
+    let short = Duration::from_millis;
+    Limits { handshake: short(300), run: short(5000), silence: short(500) }
+}
+
+fn server() -> Server {
+    Server::bind("127.0.0.1:0", limits()).expect("a free port")
+}
+
+fn client(server: &Server) -> Client {
+    let address = server.address().expect("an address").to_string();
+    Client { address, token: server.token().to_owned(), limits: limits() }
+}
+
+fn steps() -> Vec<Step> {
+    let step = |operation, messages, wait, bytes| {
+        [None, Some(0)].map(|repetition| Step { operation, messages, wait, bytes, repetition })
+    };
+    let sizes = [1, 10_000, 1_000_000];
+    let all = Operation::STREAM.iter().flat_map(|operation| {
+        sizes.map(|bytes| match operation {
+            Operation::RoundTrip => step(*operation, 4, 100_000, bytes),
+            Operation::Receive | Operation::ReceiveBusy => step(*operation, 2, 500_000, bytes),
+            _ => step(*operation, 2, 0, bytes),
+        })
+    });
+    all.flatten().collect()
+}
+
+/// Serves the next client while `client` runs.
+fn serve(server: &Server, client: impl FnOnce()) -> Result<usize, String> {
+    thread::scope(|scope| {
+        let served = scope.spawn(|| server.serve().expect("a client").1);
+        client();
+        served.join().expect("served")
+    })
+}
+
+fn refused(run: &Result<measure::session::Measured, Error>) -> String {
+    run.as_ref().expect_err("an error").to_string()
+}
+
+#[test]
+fn all_operations_are_measured() {
+    let server = server();
+    let served = serve(&server, || {
+        let measured = client(&server).run(&steps()).expect("times");
+        assert_eq!(measured.times.len(), Operation::STREAM.len() * 3);
+        for (step, time, _) in measured.times {
+            // Waits between messages are within the time, the one of `recv` is before it.
+            let waits = match step.operation {
+                Operation::RoundTrip => 3.0 * step.wait as f64,
+                Operation::ReceiveBusy => step.wait as f64,
+                _ => 0.0,
+            };
+            assert!(time > waits && time < 1e9, "{step:?} {time}");
+        }
+    });
+    assert_eq!(served, Ok(steps().len()));
+}
+
+#[test]
+fn a_wrong_token_is_refused() {
+    let server = server();
+    let served = serve(&server, || {
+        let mut client = client(&server);
+        client.token.replace_range(..1, "x");
+        assert!(refused(&client.run(&steps())).ends_with("the server refused the token"));
+    });
+    assert_eq!(served, Err("the token is wrong".to_owned()));
+    // The server is there for the next client.
+    let served = serve(&server, || drop(client(&server).run(&steps()[..1]).expect("times")));
+    assert_eq!(served, Ok(1));
+}
+
+/// The token is not in what is sent, and a recorded answer is of no use for another challenge.
+#[test]
+fn a_recorded_handshake_is_worthless() {
+    let (server, relay) = (server(), TcpListener::bind("127.0.0.1:0").expect("a port"));
+    let mut sent = Vec::new();
+    let served = serve(&server, || {
+        let through = Client {
+            address: relay.local_addr().expect("an address").to_string(),
+            ..client(&server)
+        };
+        thread::scope(|scope| {
+            scope.spawn(move || drop({ through }.run(&steps()[..1])));
+            let (mut near, _) = relay.accept().expect("the client");
+            let mut far = TcpStream::connect(server.address().expect("one")).expect("the server");
+            let mut greeting = [0; 48];
+            far.read_exact(&mut greeting).expect("a challenge");
+            near.write_all(&greeting).expect("sent");
+            let mut answer = [0; 64];
+            near.read_exact(&mut answer).expect("an answer");
+            far.write_all(&answer).expect("sent");
+            sent.extend_from_slice(&answer);
+        });
+    });
+    assert_eq!(served, Err("the other side closed the connection".to_owned()));
+    let token = server.token().as_bytes();
+    assert!(!sent.windows(8).any(|part| token.windows(8).any(|of| part == of)));
+    let served = serve(&server, || {
+        let mut far = TcpStream::connect(server.address().expect("one")).expect("the server");
+        far.write_all(&sent).expect("sent");
+        let _ = far.read_to_end(&mut Vec::new());
+    });
+    assert_eq!(served, Err("the token is wrong".to_owned()));
+}
+
+#[test]
+fn garbage_and_silence_end_soon() {
+    let server = server();
+    let connect = || TcpStream::connect(server.address().expect("an address")).expect("connected");
+    let garbage = serve(&server, || {
+        let mut stream = connect();
+        stream.write_all(&[7; 4096]).expect("sent");
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    assert_eq!(garbage, Err("the token is wrong".to_owned()));
+    let gone = serve(&server, || drop(connect()));
+    assert_eq!(gone, Err("the other side closed the connection".to_owned()));
+    let start = Instant::now();
+    let silent = serve(&server, || {
+        let _ = connect().read_to_end(&mut Vec::new());
+    });
+    assert_eq!(silent, Err("the other side was silent for too long".to_owned()));
+    // A byte now and then does not make the handshake longer.
+    let slow = serve(&server, || {
+        let mut stream = connect();
+        while stream.write_all(&[1]).is_ok() && start.elapsed() < Duration::from_secs(3) {
+            thread::sleep(Duration::from_millis(50));
+        }
+    });
+    assert_eq!(slow, Err("the other side was silent for too long".to_owned()));
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}
+
+/// Bounds are checked before anything is done.
+#[test]
+fn too_much_is_refused() {
+    let server = server();
+    let step =
+        Step { operation: Operation::Send, messages: 1, wait: 0, bytes: 1, repetition: Some(0) };
+    let wrong = [
+        Step { bytes: 1 << 40, ..step },
+        Step { messages: 1 << 20, ..step },
+        Step { messages: 0, ..step },
+        Step { wait: u64::MAX, ..step },
+        Step { operation: Operation::Isend, ..step },
+    ];
+    for wrong in wrong {
+        let served = serve(&server, || {
+            let run = client(&server).run(&[wrong]);
+            assert!(refused(&run).ends_with("the other side closed the connection"), "{run:?}");
+        });
+        assert_eq!(served, Err("step 1 is not allowed".to_owned()));
+    }
+}
+
+/// A client that dies, and a server that does.
+#[test]
+fn a_dead_peer_is_noticed() {
+    let server = server();
+    let start = Instant::now();
+    let address = server.address().expect("an address").to_string();
+    let relay = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let through = relay.local_addr().expect("an address").to_string();
+    let served = serve(&server, || {
+        let mut client = Client { address: through, ..client(&server) };
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut near, _) = relay.accept().expect("the client");
+                let mut far = TcpStream::connect(&address).expect("the server");
+                let (mut from_near, mut to_far) =
+                    (near.try_clone().expect("a handle"), far.try_clone().expect("a handle"));
+                scope.spawn(move || {
+                    let mut first = [0; 64 + 4 + 24 * 42];
+                    let _ = from_near.read_exact(&mut first);
+                    let _ = to_far.write_all(&first);
+                });
+                let mut first = [0; 48 + 32];
+                let _ = far.read_exact(&mut first);
+                let _ = near.write_all(&first);
+                // Both are cut off in the middle of the measurement.
+                thread::sleep(Duration::from_millis(200));
+                let _ = near.shutdown(Shutdown::Both);
+                let _ = far.shutdown(Shutdown::Both);
+            });
+            let run = client.run(&steps());
+            assert!(refused(&run).contains("the other side"), "{run:?}");
+        });
+    });
+    assert_eq!(served, Err("the other side closed the connection".to_owned()));
+    assert!(start.elapsed() < Duration::from_secs(3));
+    drop(server);
+    let mut late = Client { address, token: "t".to_owned(), limits: limits() };
+    assert!(refused(&late.run(&steps())).contains("no server is there"));
+}
