@@ -268,17 +268,20 @@ static void write_comment(FILE *file, const char *name, const char *text)
 }
 
 /* Carries out the steps; rank 0 writes the times. A step begins when both ranks are done with the
- * one before. A time of nothing is that of one look at the clock. */
+ * one before, and no message of rank 1 comes between the end of a step and its time. A time of
+ * nothing is that of one look at the clock. */
 static void carry_out(const struct step *steps, uint64_t count, FILE *file)
 {
     double begin = now();
     for (uint64_t i = 0; i < count; i++) {
         const struct step *step = &steps[i];
         if (rank != 0) {
+            receive(NULL, 0);
             send_to(NULL, 0);
             answer(step);
             continue;
         }
+        send_to(NULL, 0);
         receive(NULL, 0);
         double at = now() - begin, time = measure(step) - look;
         if (step->repetition >= 0)

@@ -174,21 +174,25 @@ impl Session {
         }
     }
 
-    /// Leaves out receives where most take no time, as in a simulation whose receiver has paid for
-    /// a message when it came: they are not what a message costs.
+    /// Leaves out receives if most of those of the smallest messages take no time, as in a
+    /// simulation whose receiver has paid for a message when it came: they are not what a message
+    /// costs.
     fn leave_out_free_receives(&mut self) {
         let is_receive = |line: &&str| line.starts_with("recv");
-        let is_free = |line: &&str| {
-            let field = |place| line.split(',').nth(place).and_then(|text| text.parse().ok());
-            let [wait, time]: [f64; 2] = [2, 6].map(|place| field(place).unwrap_or(0.0));
-            let busy = line.starts_with("recv-busy");
-            time - if busy { wait } else { 0.0 } < 1.0
+        let field = |line: &str, place: usize| -> f64 {
+            let text = line.split(',').nth(place).unwrap_or_default();
+            text.parse().unwrap_or(0.0)
         };
-        let all = self.samples.lines().filter(is_receive).count();
-        let free = self.samples.lines().filter(is_receive).filter(is_free).count();
-        if 2 * free > all {
+        let is_free = |line: &&str| {
+            let busy = if line.starts_with("recv-busy") { field(line, 2) } else { 0.0 };
+            field(line, 6) - busy < 1.0
+        };
+        let receives = || self.samples.lines().filter(is_receive);
+        let smallest = receives().map(|line| field(line, 3)).fold(f64::INFINITY, f64::min);
+        let small = || receives().filter(|line| field(line, 3) <= smallest);
+        if 2 * small().filter(is_free).count() > small().count() {
             let kept = self.samples.lines().filter(|line| !is_receive(line));
-            self.samples = kept.map(|line| format!("{line}\n")).collect();
+            self.samples = kept.flat_map(|line| [line, "\n"]).collect();
         }
     }
 }

@@ -7,6 +7,7 @@
 //! secret.
 
 use std::{
+    fmt::Write as _,
     fs,
     io::{self, ErrorKind, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs},
@@ -62,7 +63,10 @@ pub struct Server {
 impl Server {
     /// Binds to an address, with a new random token.
     pub fn bind(address: &str, limits: Limits) -> io::Result<Self> {
-        let token = random()?.iter().map(|byte| format!("{byte:02x}")).collect();
+        let token = random()?.iter().fold(String::new(), |mut token, byte| {
+            let _ = write!(token, "{byte:02x}");
+            token
+        });
         Ok(Self { listener: TcpListener::bind(address)?, token, limits })
     }
 
@@ -158,10 +162,14 @@ impl Client {
 
     /// Connects to the first address of the name that answers.
     fn connect(&self) -> io::Result<TcpStream> {
-        let none = io::Error::new(ErrorKind::NotFound, "the name has no address");
-        self.address.to_socket_addrs()?.fold(Err(none), |found, address| {
-            found.or_else(|_| TcpStream::connect_timeout(&address, self.limits.silence))
-        })
+        let mut last = io::Error::new(ErrorKind::NotFound, "the name has no address");
+        for address in self.address.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, self.limits.silence) {
+                Ok(stream) => return Ok(stream),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
     }
 }
 
@@ -336,10 +344,12 @@ impl Link {
             self.is_in_time()?;
             // A step begins when both sides are done with the one before.
             if !measures {
+                self.await_ready()?;
                 self.tell_ready()?;
                 self.answer(step)?;
                 continue;
             }
+            self.tell_ready()?;
             self.await_ready()?;
             let at = self.now() - begin;
             let time = (self.measure(step)? - self.look).max(0.001);

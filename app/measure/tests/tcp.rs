@@ -15,7 +15,7 @@ use measure::{
 
 fn limits() -> Limits {
     let short = Duration::from_millis;
-    Limits { handshake: short(300), run: short(5000), silence: short(500) }
+    Limits { handshake: short(1000), run: short(8000), silence: short(1500) }
 }
 
 fn server() -> Server {
@@ -142,12 +142,12 @@ fn garbage_and_silence_end_soon() {
     // A byte now and then does not make the handshake longer.
     let slow = serve(&server, || {
         let mut stream = connect();
-        while stream.write_all(&[1]).is_ok() && start.elapsed() < Duration::from_secs(3) {
+        while stream.write_all(&[1]).is_ok() && start.elapsed() < Duration::from_secs(9) {
             thread::sleep(Duration::from_millis(50));
         }
     });
     assert_eq!(slow, Err("the other side was silent for too long".to_owned()));
-    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
 }
 
 /// Bounds are checked before anything is done.
@@ -184,18 +184,15 @@ fn a_dead_peer_is_noticed() {
         let mut client = Client { address: through, ..client(&server) };
         thread::scope(|scope| {
             scope.spawn(|| {
-                let (mut near, _) = relay.accept().expect("the client");
-                let mut far = TcpStream::connect(&address).expect("the server");
-                let (mut from_near, mut to_far) =
-                    (near.try_clone().expect("a handle"), far.try_clone().expect("a handle"));
-                scope.spawn(move || {
-                    let mut first = [0; 64 + 4 + 24 * 42];
-                    let _ = from_near.read_exact(&mut first);
-                    let _ = to_far.write_all(&first);
-                });
-                let mut first = [0; 48 + 32];
-                let _ = far.read_exact(&mut first);
-                let _ = near.write_all(&first);
+                let (near, _) = relay.accept().expect("the client");
+                let far = TcpStream::connect(&address).expect("the server");
+                let handles = || Ok::<_, std::io::Error>((near.try_clone()?, far.try_clone()?));
+                let (from_near, mut to_far) = handles().expect("handles");
+                // The handshake and the steps go through, and no message.
+                let through = 64 + 4 + 24 * steps().len() as u64;
+                scope.spawn(move || std::io::copy(&mut from_near.take(through), &mut to_far));
+                let (mut to_near, mut from_far) = handles().expect("handles");
+                scope.spawn(move || std::io::copy(&mut from_far, &mut to_near));
                 // Both are cut off in the middle of the measurement.
                 thread::sleep(Duration::from_millis(200));
                 let _ = near.shutdown(Shutdown::Both);
@@ -206,7 +203,7 @@ fn a_dead_peer_is_noticed() {
         });
     });
     assert_eq!(served, Err("the other side closed the connection".to_owned()));
-    assert!(start.elapsed() < Duration::from_secs(3));
+    assert!(start.elapsed() < Duration::from_secs(5));
     drop(server);
     let mut late = Client { address, token: "t".to_owned(), limits: limits() };
     assert!(refused(&late.run(&steps())).contains("no server is there"));

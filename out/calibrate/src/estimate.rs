@@ -10,7 +10,7 @@ use crate::{
     plan::{Derived, Limit, Plan},
     resample::{Units, residuals},
     samples::{Operation, Sample},
-    segments::Segment,
+    segments::{Point, Segment},
     statistics::{quantile, student},
 };
 
@@ -57,6 +57,8 @@ pub struct Calibration {
     pub parameters: BTreeMap<&'static str, Estimate>,
     /// The pieces of the costs of each operation.
     pub segments: BTreeMap<String, Vec<Segment>>,
+    /// The times of one message of each operation by size, with their deviations.
+    pub points: BTreeMap<String, Vec<Point>>,
     /// The parameters that the samples do not determine, with the reasons.
     pub refused: BTreeMap<&'static str, String>,
     /// The properties of the samples that make parameters doubtful.
@@ -90,6 +92,7 @@ pub fn fit(samples: &[Sample], options: &Options) -> Calibration {
     let plan = Plan::new(&cells, &medians, &curves, &limit);
     let mut fitted = Calibration {
         segments: named_segments(&curves),
+        points: curves.iter().map(|(kind, of)| (kind.to_string(), of.points.clone())).collect(),
         diagnoses: modes.into_iter().chain(diagnose::asymmetry(samples)).collect(),
         samples: samples.len(),
         largest: limit.largest(),

@@ -12,6 +12,7 @@
 mod cells;
 mod diagnose;
 mod estimate;
+mod models;
 mod noise;
 mod output;
 mod overheads;
@@ -28,4 +29,4 @@ pub use diagnose::Diagnosis;
 pub use estimate::{Calibration, Estimate, Options, PARAMETERS, fit};
 pub use output::{Provenance, replicates_table, sha256};
 pub use samples::{Operation, Sample};
-pub use segments::Segment;
+pub use segments::{Point, Segment};

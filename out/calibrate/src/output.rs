@@ -91,6 +91,7 @@ impl Calibration {
         for (key, parameter) in KEYS {
             text += &self.line(key, parameter);
         }
+        text += &self.large();
         text += &self.flow();
         text += &from.table();
         for (key, parameter) in KEYS {
@@ -134,19 +135,6 @@ impl Calibration {
         };
         let reason = self.refused.get(parameter).map_or(why, String::as_str);
         format!("{key} = \"{}\" # {reason}\n", quantity(parameter, value))
-    }
-
-    /// Overheads as the model of flows has them.
-    fn flow(&self) -> String {
-        let kinds = [("os", "send"), ("ois", "isend"), ("or", "recv")];
-        let lines: Vec<String> = kinds
-            .into_iter()
-            .filter_map(|(key, operation)| {
-                let pieces: Vec<String> = self.segments.get(operation)?.iter().map(piece).collect();
-                Some(format!("{key} = \"{}\"\n", pieces.join(";")))
-            })
-            .collect();
-        if lines.is_empty() { String::new() } else { format!("\n[flow]\n{}", lines.concat()) }
     }
 
     /// Returns the calibration as a JSON object.
@@ -203,6 +191,9 @@ impl Calibration {
                 );
             }
         }
+        if let Some(factor) = self.limiter() {
+            let _ = writeln!(text, "both directions at once take {factor:.2} times as long a byte");
+        }
         for diagnosis in &self.diagnoses {
             let _ = writeln!(text, "{}: {}", diagnosis.name, diagnosis.text);
         }
@@ -228,10 +219,4 @@ impl Provenance {
         }
         text
     }
-}
-
-/// A piece of a cost, as the keys of `[flow]` have it; costs are not negative.
-fn piece(segment: &Segment) -> String {
-    let Segment { from, base, slope, .. } = segment;
-    format!("{from}B:{:.3}ns:{:.6}ns/B", base.max(0.0), slope.max(0.0))
 }

@@ -226,6 +226,12 @@ impl Plan {
         self.sizes > 0
     }
 
+    /// Returns whether sends were timed. Sets that have nothing but round trips are taken to follow
+    /// the equations of LogGP, in which a receiver never is slower than the gap.
+    pub const fn has_sends(&self) -> bool {
+        self.sender.is_some()
+    }
+
     /// Returns the time of a message of one byte in a stream, for the medians that were measured.
     pub fn streamed(&self) -> Option<f64> {
         Some(line(&self.stream.as_ref()?.points).0)

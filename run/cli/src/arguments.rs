@@ -510,6 +510,9 @@ pub struct Fit {
         value_parser = clap::value_parser!(u32).range(100..=100_000)
     )]
     pub replicates: u32,
+    /// Draw samples, fits, residuals and intervals as SVG
+    #[arg(long, value_name = "FILE.svg", value_parser = crate::files::svg)]
+    pub picture: Option<String>,
     /// How to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
@@ -557,7 +560,7 @@ pub struct Measure {
         long,
         value_name = "ADDRESS:PORT",
         group = "what",
-        conflicts_with_all = ["output", "samples", "time", "quick"]
+        conflicts_with_all = ["output", "samples", "time", "quick", "picture"]
     )]
     pub serve: Option<String>,
     /// Record how the system interrupts a computing process, as a trace for [noise]
@@ -580,6 +583,9 @@ pub struct Measure {
         value_parser = clap::value_parser!(u32).range(2..=1000)
     )]
     pub runs: u32,
+    /// Draw samples, fits, residuals and intervals as SVG
+    #[arg(long, value_name = "FILE.svg", value_parser = crate::files::svg, conflicts_with = "noise")]
+    pub picture: Option<String>,
     /// How to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,

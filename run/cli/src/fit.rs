@@ -13,6 +13,7 @@ use crate::{
     arguments::{Fit, Format},
     exit::{Ending, Exit, complain, print},
     files::{contents, to_file},
+    picture,
 };
 
 /// Estimates parameters, prints them and writes a machine file if one is asked for.
@@ -29,6 +30,9 @@ pub fn run(arguments: &Fit) -> Result<(), Ending> {
     }
     if let Some(path) = &arguments.output {
         write(path, name, &bytes, &samples, &fitted, "")?;
+    }
+    if let Some(path) = &arguments.picture {
+        picture::write(Path::new(path), &fitted)?;
     }
     match arguments.format {
         Format::Table => print(&fitted.table()),

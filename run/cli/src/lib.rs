@@ -14,6 +14,7 @@ mod installed;
 mod ladder;
 mod measure;
 mod mpirun;
+mod picture;
 mod plot;
 mod program;
 mod progress;

@@ -22,7 +22,7 @@ use crate::{
     arguments::{Format, Measure},
     exit::{Ending, Exit, complain, print},
     files::to_file,
-    fit, record, stop,
+    fit, picture, record, stop,
 };
 
 /// Measures in the way that was asked for.
@@ -124,6 +124,9 @@ fn finish(arguments: &Measure, output: &Path, session: &Session) -> Result<(), E
         return Err(fit::nothing(&name, &fitted));
     }
     fit::write(output, &name, bytes, &reading.samples, &fitted, &session.library)?;
+    if let Some(path) = &arguments.picture {
+        picture::write(Path::new(path), &fitted)?;
+    }
     say(arguments, session, &fitted);
     match arguments.format {
         Format::Table => print(&fitted.table()),
