@@ -1,9 +1,9 @@
 # What a developer does here. Each target does its own set-up; all that must be there is Rust, a C
 # compiler and make.
 
-.PHONY: help setup setup-mpi recorder build dist install install-built uninstall deb deb-built \
-	demo announce test validate miri corpus lint lint-light bench bench-build bench-gate \
-	bench-record fuzz book clean
+.PHONY: help setup setup-mpi setup-web web recorder build dist install install-built uninstall \
+	deb deb-built demo announce test validate miri corpus lint lint-light bench bench-build \
+	bench-gate bench-record fuzz book clean
 .DEFAULT_GOAL := help
 
 # Incremental builds take three times the disk; CARGO_INCREMENTAL=1 in the environment has them.
@@ -40,6 +40,7 @@ help:
 		"with the largest cases"
 	@echo "make bench-record record the instruction counts"
 	@echo "make fuzz         each fuzz target for SECONDS_EACH=$(SECONDS_EACH) s"
+	@echo "make web          the program of reports, out/report/bundle, from its sources in web"
 	@echo "make book         the book, in docs/book"
 	@echo "make clean        remove what was built"
 
@@ -48,7 +49,7 @@ setup:
 	@command -v cc >/dev/null || \
 		{ echo "a C compiler is missing (Debian: apt-get install gcc)" >&2; exit 1; }
 	cargo fetch --locked
-	@$(MAKE) --no-print-directory setup-mpi
+	@$(MAKE) --no-print-directory setup-mpi setup-web
 
 # What heddle record is built and tested with; all else works without it.
 MPI_PACKAGES := libopenmpi-dev openmpi-bin libmpich-dev mpich gfortran g++
@@ -61,6 +62,21 @@ setup-mpi:
 		apt-get install -qq -y --no-install-recommends $(MPI_PACKAGES) >/dev/null; } || \
 	echo "Not all of Open MPI, MPICH and gfortran are here: heddle record is built and tested for" \
 		"what is (Debian: apt-get install $(MPI_PACKAGES))"
+
+# What reports are tested with: a browser, and the packages of web's lock file. The program of
+# reports is committed, so that all else works without them.
+setup-web:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get update -qq && \
+		apt-get install -qq -y --no-install-recommends chromium >/dev/null; } || \
+	echo "Chromium is missing: reports are not tested in a browser (Debian: apt-get install" \
+		"chromium)"
+	@[ -d web/node_modules ] || { command -v npm >/dev/null && \
+		(cd web && npm ci --silent --ignore-scripts); } || \
+	echo "npm, or its packages, are missing: the program of reports is not made anew, nor tested"
+
+web:
+	cd web && npm ci --silent --ignore-scripts && npm run --silent build
 
 build: setup
 	cargo build --release --locked
@@ -171,6 +187,7 @@ bench: dist
 	cargo build --profile dist --locked --package heddle-traffic --example traffic_speed
 	cargo build --profile dist --locked --package heddle-host --example layers
 	benches/traffic.sh $(DIST)/heddle $(DIST)/examples/traffic_speed $(DIST)/examples/layers
+	benches/report.sh $(DIST)/heddle
 	benches/instructions.sh $(DIST)/heddle
 
 bench-gate: bench-build

@@ -20,7 +20,7 @@ show "A schedule that was recorded on a real cluster" run examples/ltest.toml
 show "Sixteen ranks exchange halos while the system disturbs them" \
     run pattern:halo2d --ranks 16 --steps 3 --size 1KiB --compute 40us --allreduce 8B --gantt \
     --set noise.interval=50us --set noise.duration=20us --set noise.distribution=exponential \
-    --set output.directory="$out/halo" --set output.timeline=perfetto --force
+    --set output.directory="$out/halo" --set output.timeline=perfetto --report --force
 show "648 hosts on a fat tree of InfiniBand switches, packet by packet" \
     run pattern:dissemination --ranks 648 --size 180B --machine examples/machines/fat-tree-648.toml
 show "One workload at every fidelity, and where they disagree" \
@@ -36,3 +36,4 @@ show "A topology, checked for deadlock and drawn" \
 
 printf '\nTables, timeline and drawing are in %s; https://ui.perfetto.dev opens the timeline.\n' \
     "$out"
+printf 'A page that shows the run of the halos: %s\n' "$out/halo/report.html"

@@ -4,7 +4,8 @@
 //!   several such charts; [`CategoryChart`] lines or bars over named places, [`GroupChart`] bars or
 //!   boxes of several values each, and [`HeatChart`] a colour for each pair of places.
 //! - [`Diagram`] draws named nodes and the lines between them; [`topology`] lays a topology out as
-//!   one, and [`heat_map`] colours its links.
+//!   one, and [`heat_map`] colours its links; [`places`]
+//!   are where it puts the devices.
 //!
 //! A drawing is a function of plain data: strings, numbers, and the graph of a topology. The crate
 //! knows neither runs nor network models, and it does not write files. Whatever text it is given
@@ -19,7 +20,7 @@ mod heat;
 mod svg;
 mod topology;
 
-pub use self::topology::{heat_map, topology};
+pub use self::topology::{heat_map, places, topology};
 pub use category::{CategoryChart, Line};
 pub use curve::{Curve, CurveChart, stacked};
 pub use diagram::{Connection, Diagram, Legend, Node, Stroke, Symbol};

@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use ::topology::{Graph, Topology};
 
 use crate::diagram::{Connection, Diagram, Legend, Node, Stroke, Symbol};
-use layout::{bend, places};
+use layout::bend;
+pub use layout::places;
 
 /// Draws a topology. Broken links are dashed.
 pub fn topology(topology: &Topology) -> String {

@@ -27,6 +27,10 @@ pub enum Artifact {
     Calls,
     /// Regions of computation of live ranks.
     Computation,
+    /// Busy periods of CPUs.
+    Activity,
+    /// Loads of links over time.
+    Loads,
     /// Timeline for Perfetto.
     Perfetto,
     /// Timeline in the Paje format.
@@ -47,11 +51,17 @@ pub enum Artifact {
     Losses,
     /// The topology with the utilisation of its links.
     Links,
+    /// The devices of the topology, with their places in a drawing.
+    Devices,
+    /// The links of the topology.
+    Connections,
+    /// All of it as a page for people.
+    Report,
 }
 
 impl Artifact {
     /// All that exist.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 22] = [
         Self::Manifest,
         Self::Summary,
         Self::Performance,
@@ -59,6 +69,8 @@ impl Artifact {
         Self::Messages,
         Self::Calls,
         Self::Computation,
+        Self::Activity,
+        Self::Loads,
         Self::Perfetto,
         Self::Paje,
         Self::Chrome,
@@ -69,6 +81,9 @@ impl Artifact {
         Self::Hops,
         Self::Losses,
         Self::Links,
+        Self::Devices,
+        Self::Connections,
+        Self::Report,
     ];
 
     /// Its name in the folder.
@@ -81,6 +96,8 @@ impl Artifact {
             Self::Messages => "messages.csv",
             Self::Calls => "calls.csv",
             Self::Computation => "computation.csv",
+            Self::Activity => "activity.csv",
+            Self::Loads => "loads.csv",
             Self::Perfetto => "timeline.pftrace",
             Self::Paje => "timeline.paje",
             Self::Chrome => "timeline.json",
@@ -91,6 +108,9 @@ impl Artifact {
             Self::Hops => "hops.csv",
             Self::Losses => "losses.csv",
             Self::Links => "links.svg",
+            Self::Devices => "devices.csv",
+            Self::Connections => "connections.csv",
+            Self::Report => "report.html",
         }
     }
 }

@@ -51,9 +51,10 @@ pub use performance::Performance;
 pub use progress::{Progress, Snapshot, Work, end_status, show_status};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
 pub use table::{
-    Call, CallRow, Cell, Column, Columns, ComputationRow, Fixed, FlowRow, HopRow, Kind, LaneRow,
-    LossRow, MessageRow, NamedColumn, PointRow, RankRow, ReadError, Reader, Row, TABLES, Table,
-    Text, Value, Values, Writer, write_calls, write_computation, write_messages, write_ranks,
+    ActivityRow, Call, CallRow, Cell, Column, Columns, ComputationRow, ConnectionRow, DeviceRow,
+    Fixed, FlowRow, HopRow, Kind, LaneRow, LoadRow, LossRow, MessageRow, NamedColumn, PointRow,
+    RankRow, ReadError, Reader, Row, TABLES, Table, Text, Value, Values, Writer, write_activity,
+    write_calls, write_computation, write_loads, write_messages, write_ranks,
 };
 pub use temporary::{Held, Temporary, hold};
 pub use terminal::{describe_deadlock, write_terminal};

@@ -22,8 +22,9 @@ pub use cell::{Cell, Fixed, Kind, Text, Value};
 pub use columns::{Columns, NamedColumn, Values};
 pub use read::{ReadError, Reader};
 pub use rows::{
-    Call, CallRow, ComputationRow, FlowRow, HopRow, LaneRow, LossRow, MessageRow, PointRow,
-    RankRow, TABLES, write_calls, write_computation, write_messages, write_ranks,
+    ActivityRow, Call, CallRow, ComputationRow, ConnectionRow, DeviceRow, FlowRow, HopRow, LaneRow,
+    LoadRow, LossRow, MessageRow, PointRow, RankRow, TABLES, write_activity, write_calls,
+    write_computation, write_loads, write_messages, write_ranks,
 };
 pub use write::Writer;
 

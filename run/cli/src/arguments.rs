@@ -56,6 +56,8 @@ pub enum Command {
     Study(Study),
     /// Draw a table of a run or of a study
     Plot(Plot),
+    /// Write a page that shows one run, or several side by side
+    Report(Report),
     /// Estimate the parameters of an interconnect from measured times, with intervals
     Fit(Fit),
     /// Measure the parameters of an interconnect between two hosts, with intervals
@@ -485,6 +487,36 @@ pub enum Executor {
     Commands,
     /// On the nodes of a cluster, as job arrays of Slurm; waits for them and writes the tables
     Slurm,
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  heddle run app.goal --machine machine.toml -o result --report
+  heddle report result -o result.html
+  heddle report before after -o compare.html
+  heddle report result --report-window 1ms..1200us -o detail.html
+  heddle report study -o study.html
+  heddle ladder app.goal --machine machine.toml --format json > ladder.json
+  heddle report ladder.json -o ladder.html";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{REPORT_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub struct Report {
+    /// Folders of results, as `-o` of run, mpirun and study fills them; or files of ladders in JSON
+    #[arg(required = true, value_name = "FOLDER")]
+    pub folders: Vec<PathBuf>,
+    /// The page
+    #[arg(short, long, value_name = "FILE.html")]
+    pub output: PathBuf,
+    /// Most events of a run of which the page shows each
+    #[arg(long = "report-detail", value_name = "EVENTS", default_value_t = report::DETAIL)]
+    pub detail: u64,
+    /// A stretch of simulated time of which it shows every event; can be repeated
+    #[arg(long = "report-window", value_name = "T0..T1", value_parser = report::window)]
+    pub windows: Vec<report::Window>,
+    /// Leave out names of hosts and files, and arguments of programs
+    #[arg(long)]
+    pub anonymous: bool,
 }
 
 const FIT_EXAMPLES: &str = "\

@@ -19,6 +19,7 @@ mod plot;
 mod program;
 mod progress;
 mod record;
+mod reports;
 mod simulate;
 mod stop;
 mod streams;
@@ -64,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Ladder(arguments) => ladder::run(&arguments),
         Command::Study(arguments) => study::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
+        Command::Report(arguments) => reports::run(arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Measure(arguments) => measure::run(&arguments),
         Command::Topology(arguments) => topology::describe(&arguments),

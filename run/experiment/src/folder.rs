@@ -34,20 +34,31 @@ pub struct Output {
     pub calls: bool,
     /// True if a table of the computation of live ranks is written.
     pub computation: bool,
+    /// True if a table of the busy periods of CPUs is written.
+    pub activity: bool,
+    /// True if a table of the loads of links is written.
+    pub loads: bool,
     /// The tables and drawings of a network with switches that are written.
     pub network: Vec<Artifact>,
     /// The timeline.
     pub timeline: Option<Timeline>,
+    /// The report that is written at the end, if it is.
+    pub report: Option<report::Options>,
 }
 
 /// The tables and drawings of a network with switches, by their names in `output.tables`.
-const NETWORK: [(&str, Artifact); 5] = [
+const NETWORK: [(&str, Artifact); 7] = [
     ("lanes", Artifact::Lanes),
     ("flows", Artifact::Flows),
     ("hops", Artifact::Hops),
     ("losses", Artifact::Losses),
     ("links", Artifact::Links),
+    ("devices", Artifact::Devices),
+    ("connections", Artifact::Connections),
 ];
+
+/// The tables among them that a report shows.
+const REPORTED: [Artifact; 3] = [Artifact::Lanes, Artifact::Devices, Artifact::Connections];
 
 /// A format of timelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,10 +100,24 @@ impl Output {
         Ok(())
     }
 
+    /// Adds the tables that the report needs and this run can have.
+    pub(crate) fn complete(&mut self, kind: scope::Workload, records_network: bool) {
+        if self.report.is_none() {
+            return;
+        }
+        (self.ranks, self.messages, self.activity, self.loads) = (true, true, true, true);
+        self.calls |= kind == scope::Workload::Traces;
+        if records_network {
+            let missing = REPORTED.into_iter().filter(|artifact| !self.network.contains(artifact));
+            self.network.extend(missing.collect::<Vec<_>>());
+        }
+    }
+
     /// Returns the folder that messages go to when there are many: that of the results, if they
     /// become a table and nothing else.
     pub(crate) fn spill(&self) -> Option<&Path> {
-        (self.messages && self.timeline.is_none()).then_some(self.directory.as_path())
+        (self.messages && self.timeline.is_none() && !self.activity)
+            .then_some(self.directory.as_path())
     }
 
     /// Makes the folder, before anything is simulated.
@@ -107,13 +132,13 @@ pub(crate) fn records(configuration: &Configuration, output: Option<&Output>) ->
     let gantt = configuration.switch(keys::run::output::GANTT);
     let network = output.is_some_and(|output| !output.network.is_empty());
     Records {
-        messages: timeline || output.is_some_and(|output| output.messages),
-        slices: match (timeline, gantt) {
+        messages: timeline || output.is_some_and(|output| output.messages || output.activity),
+        slices: match (timeline || output.is_some_and(|output| output.activity), gantt) {
             (true, _) => u32::MAX,
             (false, true) => GANTT_RANKS,
             (false, false) => 0,
         },
-        loads: timeline,
+        loads: timeline || output.is_some_and(|output| output.loads),
         calls: output.is_some_and(|output| output.calls),
         computation: output.is_some_and(|output| output.computation),
         network: configuration.value(keys::run::output::INTERVAL).filter(|_| network),
@@ -123,7 +148,8 @@ pub(crate) fn records(configuration: &Configuration, output: Option<&Output>) ->
 pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Diagnostic> {
     let Some(directory) = configuration.value(keys::run::output::DIRECTORY) else {
         // A manifest never names a folder; without one, its tables and timeline are not asked for.
-        let wanted = [keys::run::output::TABLES.id(), keys::run::output::TIMELINE.id()]
+        use keys::run::output::{REPORT, TABLES, TIMELINE};
+        let wanted = [TABLES.id(), TIMELINE.id(), REPORT.id()]
             .into_iter()
             .find(|id| configuration.is_said(*id) && !configuration.is_from_manifest(*id));
         return wanted.map_or(Ok(None), |id| {
@@ -141,6 +167,8 @@ pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Di
         messages: tables.contains(&"messages"),
         calls: tables.contains(&"calls"),
         computation: tables.contains(&"computation"),
+        activity: tables.contains(&"activity"),
+        loads: tables.contains(&"loads"),
         network: NETWORK
             .into_iter()
             .filter(|(name, _)| tables.contains(name))
@@ -152,7 +180,28 @@ pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Di
             "chrome" => Some(Timeline::Chrome),
             _ => None,
         },
+        report: report(configuration)?,
     }))
+}
+
+/// Returns the choices for the report, if one is asked for.
+pub(crate) fn report(configuration: &Configuration) -> Result<Option<report::Options>, Diagnostic> {
+    use keys::run::output::{REPORT, REPORT_DETAIL, REPORT_WINDOW};
+    if !configuration.switch(REPORT) {
+        return Ok(None);
+    }
+    let windows = configuration.value(REPORT_WINDOW).unwrap_or_default();
+    let windows = windows.split_whitespace().map(report::window).collect::<Result<_, _>>();
+    let windows = windows.map_err(|message| configuration.mistake(REPORT_WINDOW, message))?;
+    let detail = configuration.value(REPORT_DETAIL).unwrap_or(report::DETAIL);
+    Ok(Some(report::Options { detail, windows, anonymous: false }))
+}
+
+/// Writes the report of a folder that is complete.
+pub(crate) fn write_report(folder: &Path, options: &report::Options) -> Result<(), Failure> {
+    let path = folder.join(Artifact::Report.file_name());
+    report::write(&[folder.to_owned()], &path, options)
+        .map_err(|error| Failure::Input(format!("error: {error}")))
 }
 
 /// Writes a report as a plan asks for.
@@ -192,6 +241,13 @@ pub(crate) fn write(
         }
         None => {}
     }
+    if output.activity {
+        let slices = &recorded.slices;
+        directory.write(Artifact::Activity, |out| results::write_activity(out, slices))?;
+    }
+    if output.loads && !recorded.links.is_empty() {
+        directory.write(Artifact::Loads, |out| results::write_loads(out, &recorded.links))?;
+    }
     if output.computation {
         let computed = &report.computed;
         directory.write(Artifact::Computation, |out| results::write_computation(out, computed))?;
@@ -206,5 +262,5 @@ pub(crate) fn write(
     let performance = &report.performance;
     directory.write(Artifact::Performance, |out| results::write_pretty(out, performance))?;
     directory.finish()?;
-    Ok(())
+    output.report.as_ref().map_or(Ok(()), |options| write_report(&output.directory, options))
 }

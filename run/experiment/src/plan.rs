@@ -73,7 +73,7 @@ impl Plan {
         let workload = workload.map_err(|found| mistakes.extend(found)).ok();
         let machine = models::resolve(&configuration, stock);
         let machine = machine.map_err(|found| mistakes.extend(found)).ok();
-        let output =
+        let mut output =
             folder::output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();
         let measured =
             calibration::check(&configuration).map_err(|found| mistakes.extend(found)).ok();
@@ -85,7 +85,8 @@ impl Plan {
             diagnostic::sort(&mut mistakes);
             return Err(Mistakes(mistakes));
         };
-        if let Some(output) = &output {
+        if let Some(output) = &mut output {
+            output.complete(kind, machine.records_network());
             output.check(&configuration, kind, machine.records_network())?;
         }
         warnings.extend(without_effect(&configuration, machine.is_sequential()));

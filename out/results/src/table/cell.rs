@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, io::Write as _};
 
+use host::Activity;
 use units::Time;
 
 use super::write::Line;
@@ -123,6 +124,24 @@ impl Cell for Time {
     #[inline]
     fn value(&self) -> Option<Value<'_>> {
         Some(Value::Unsigned(self.ps()))
+    }
+}
+
+/// The names of activities.
+const ACTIVITIES: [(&str, Activity); 3] =
+    [("compute", Activity::Compute), ("send", Activity::Send), ("receive", Activity::Receive)];
+
+impl Cell for Activity {
+    const KIND: Kind = Kind::Text;
+    const EXPECTED: &'static str = "`compute`, `send` or `receive`";
+
+    fn write(&self, line: &mut Line) {
+        let name = ACTIVITIES.iter().find(|(_, activity)| activity == self);
+        line.text(name.map_or("", |(name, _)| name));
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        ACTIVITIES.iter().find(|(name, _)| *name == text).map(|(_, activity)| *activity)
     }
 }
 

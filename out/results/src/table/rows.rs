@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use host::RankTotals;
+use host::{Activity, RankTotals};
 use units::Time;
 
 use super::{Cell, Column, Fixed, Row, Table, Text, Value, Writer, read::Cells, write::Line};
-use crate::{Artifact, format::or_any};
+use crate::{Artifact, LinkLoad, Slice, format::or_any};
 
 /// Declares tables: for each, the row's structure, its schema, and how its cells are written and
 /// read. A column is `field: type, "name", "unit", "meaning";`.
@@ -123,6 +123,25 @@ tables! {
         cpu: u64, "cpu_ns", "ns", "What the region took of the rank's processor.";
     }
 
+    /// A row of `activity.csv`.
+    ActivityRow = Activity, "A row per busy period of a CPU, by rank, CPU and start." {
+        rank: u32, "rank", "", "Number of the rank.";
+        cpu: u8, "cpu", "", "Its CPU.";
+        activity: Activity, "activity", "",
+            "`compute`, or the overhead of `send` or `receive`; noise is part of it.";
+        start: Time, "start_ps", "ps", "When it began.";
+        end: Time, "end_ps", "ps", "When it was over.";
+        message: Option<u32>, "message", "", "The `id` of its message in `messages.csv`.";
+    }
+
+    /// A row of `loads.csv`.
+    LoadRow = Loads, "A row per change of the load of a link, by link and time." {
+        link: Text, "link", "", "Name of the link.";
+        bandwidth: u64, "bandwidth", "B/s", "Bandwidth of the link.";
+        time: Time, "time_ps", "ps", "Time of the change.";
+        load: u64, "load", "B/s", "Rate at which it carries bytes from then on.";
+    }
+
     /// A row of `points.csv`.
     PointRow = Points, "A row per offered load, in the order of measurement." {
         load: f64, "load", "",
@@ -189,6 +208,23 @@ tables! {
             "Packets that it discarded: a host, because they were damaged; a switch, because they \
              led nowhere.";
         resent: u64, "resent", "", "Packets that it sent again.";
+    }
+
+    /// A row of `devices.csv`.
+    DeviceRow = Devices, "A row per host and switch, hosts first." {
+        device: Text, "device", "", "Name of the host or switch.";
+        host: bool, "host", "", "True if it is a host.";
+        x: Option<Fixed<1>>, "x", "", "Its place in a drawing, from the left.";
+        y: Option<Fixed<1>>, "y", "", "Its place in a drawing, from the top.";
+    }
+
+    /// A row of `connections.csv`.
+    ConnectionRow = Connections, "A row per link of the topology." {
+        first: u32, "first", "", "Row of the device at one end in `devices.csv`, from 0.";
+        first_port: u16, "first_port", "", "Its port.";
+        second: u32, "second", "", "Row of the device at the other end.";
+        second_port: u16, "second_port", "", "Its port.";
+        up: bool, "up", "", "False if the link is broken.";
     }
 }
 
@@ -278,6 +314,32 @@ pub struct Call<N = &'static str> {
 /// Writes `calls.csv`.
 pub fn write_calls(out: &mut impl Write, calls: impl Iterator<Item = Call>) -> io::Result<()> {
     Writer::all(out, calls.map(|call| CallRow::new(&call)))
+}
+
+/// Writes `activity.csv`.
+pub fn write_activity(out: &mut impl Write, slices: &[Slice]) -> io::Result<()> {
+    let row = |slice: &Slice| ActivityRow {
+        rank: slice.rank,
+        cpu: slice.cpu,
+        activity: slice.activity,
+        start: slice.start,
+        end: slice.end,
+        message: slice.message,
+    };
+    Writer::all(out, slices.iter().map(row))
+}
+
+/// Writes `loads.csv`.
+pub fn write_loads(out: &mut impl Write, links: &[LinkLoad]) -> io::Result<()> {
+    let rows = links.iter().flat_map(|link| {
+        link.loads.iter().map(|&(time, load)| LoadRow {
+            link: link.name.clone().into(),
+            bandwidth: link.bandwidth,
+            time,
+            load,
+        })
+    });
+    Writer::all(out, rows)
 }
 
 /// Writes `computation.csv`; `lists` has the regions of each rank in nanoseconds of its processor.

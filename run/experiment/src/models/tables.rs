@@ -2,11 +2,11 @@
 
 use std::{fmt::Debug, io::Write, sync::Arc};
 
-use ::topology::Imported;
+use ::topology::{Graph, Imported, Topology};
 use host::Record;
 use kernel::Probe;
 use network::Links;
-use results::{Artifact, Collector, RunDirectory};
+use results::{Artifact, Collector, ConnectionRow, DeviceRow, Fixed, RunDirectory, Writer};
 use traffic::{Watch, Watched};
 use units::{DeviceId, Time};
 
@@ -60,6 +60,7 @@ impl Seen {
     pub(crate) fn write_all(&self, directory: &mut RunDirectory) -> Result<(), results::Error> {
         let always = [Artifact::Lanes, Artifact::Flows, Artifact::Hops, Artifact::Links];
         self.write(directory, &always)?;
+        self.write(directory, &[Artifact::Devices, Artifact::Connections])?;
         if self.network.is_lossy() { self.write(directory, &[Artifact::Losses]) } else { Ok(()) }
     }
 
@@ -85,6 +86,8 @@ impl Seen {
                 Artifact::Losses => results::write_losses(out, watched, |device| {
                     graph.name(device).to_owned().into()
                 }),
+                Artifact::Devices => Writer::all(out, devices(&imported.topology)),
+                Artifact::Connections => Writer::all(out, connections(graph)),
                 _ => {
                     let used = watched.link_utilisation(flit_time, graph, *end);
                     out.write_all(draw::heat_map(&imported.topology, &used).as_bytes())
@@ -93,6 +96,31 @@ impl Seen {
         }
         Ok(())
     }
+}
+
+/// The rows of `devices.csv`.
+fn devices(topology: &Topology) -> impl Iterator<Item = DeviceRow> {
+    let graph = &topology.graph;
+    (0..graph.devices()).zip(draw::places(topology)).map(|(device, place)| DeviceRow {
+        device: graph.name(device).to_owned().into(),
+        host: graph.is_host(device),
+        x: place.map(|(x, _)| Fixed(x)),
+        y: place.map(|(_, y)| Fixed(y)),
+    })
+}
+
+/// The rows of `connections.csv`.
+fn connections(graph: &Graph) -> impl Iterator<Item = ConnectionRow> {
+    graph.links().iter().map(|link| {
+        let [first, second] = link.ends;
+        ConnectionRow {
+            first: first.device,
+            first_port: first.port,
+            second: second.device,
+            second_port: second.port,
+            up: link.up,
+        }
+    })
 }
 
 /// The probe of a program's run: records of the hosts go to the one, those of the network to the

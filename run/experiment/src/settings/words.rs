@@ -152,6 +152,8 @@ pub(super) const TABLE_NAMES: Words = &[
     ("messages", "`messages.csv`: every message with the times of its stages"),
     ("calls", "`calls.csv`: every MPI call of traces with its simulated times"),
     ("computation", "`computation.csv`: the regions of computation of a live program, as measured"),
+    ("activity", "`activity.csv`: what every CPU does when"),
+    ("loads", "`loads.csv`: the load of every link over time, in the flow model"),
     (
         "lanes",
         "`lanes.csv`: flits, queues, stalls and marks of the ports of a network with switches over \
@@ -161,6 +163,8 @@ pub(super) const TABLE_NAMES: Words = &[
     ("hops", "`hops.csv`: messages by the links that they crossed there"),
     ("losses", "`losses.csv`: packets that were discarded or sent again there"),
     ("links", "`links.svg`: its topology with the utilisation of its links"),
+    ("devices", "`devices.csv`: its hosts and switches"),
+    ("connections", "`connections.csv`: its links"),
 ];
 pub(super) const TIMELINE: Words = &[
     ("none", "no timeline"),

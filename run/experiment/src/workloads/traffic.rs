@@ -125,6 +125,9 @@ impl TrafficPlan {
         directory.write(Artifact::Points, |out| results::write_points(out, points))?;
         directory.write(Artifact::PointsJson, |out| results::write_pretty(out, &measured))?;
         directory.finish()?;
+        if let Some(options) = &output.report {
+            folder::write_report(&output.directory, options)?;
+        }
         Ok(measured)
     }
 

@@ -30,6 +30,17 @@ pub(crate) mod output {
             "Timeline to write into the folder.";
         GANTT: Switch = "output.gantt", Value("false"), flag("gantt", ""), scope::DRAWN,
             "Draws a timeline of the first 32 ranks on the terminal, below the summary.";
+        REPORT: Switch = "output.report", Value("false"), flag("report", ""), scope::FOLDER,
+            "Also writes `report.html` into the folder, a page that shows the run, and the tables \
+             that it is made from.";
+        REPORT_DETAIL: Count(0, 100_000_000) = "output.report-detail",
+            Value("1000000"), flag("report-detail", "EVENTS"), scope::RANKS,
+            "Most events of which the report shows each; of more it shows those on the critical \
+             path and in the windows.";
+        REPORT_WINDOW: Names = "output.report-window",
+            Unset("no windows"), flag("report-window", "T0..T1"), scope::RANKS,
+            "Stretches of simulated time of which the report shows every event, such as \
+             `1ms..1200us`.";
         FORCE: Switch = "output.force", Value("false"), flag("force", ""), scope::FOLDER,
             "Writes into a folder that is not empty, and runs a manifest although its inputs have \
              changed.";
