@@ -49,7 +49,7 @@ setup:
 	@command -v cc >/dev/null || \
 		{ echo "a C compiler is missing (Debian: apt-get install gcc)" >&2; exit 1; }
 	cargo fetch --locked
-	@$(MAKE) --no-print-directory setup-mpi setup-web
+	@$(MAKE) --no-print-directory setup-mpi
 
 # What heddle record is built and tested with; all else works without it.
 MPI_PACKAGES := libopenmpi-dev openmpi-bin libmpich-dev mpich gfortran g++
@@ -63,8 +63,8 @@ setup-mpi:
 	echo "Not all of Open MPI, MPICH and gfortran are here: heddle record is built and tested for" \
 		"what is (Debian: apt-get install $(MPI_PACKAGES))"
 
-# What reports are tested with: a browser, and the packages of web's lock file. The program of
-# reports is committed, so that all else works without them.
+# What reports are tested with: a browser, and the packages of web's lock file. Only tests need
+# them: the program of reports is committed.
 setup-web:
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
 		apt-get update -qq && \
@@ -138,10 +138,10 @@ announce:
 	@[ -x $(HEDDLE) ] || echo "Building the command takes about five minutes of processor time," \
 		"once; the examples take seconds."
 
-test: setup
+test: setup setup-web
 	cargo test --workspace --locked
 
-validate: setup
+validate: setup setup-web
 	cargo test --workspace --locked --release -- --include-ignored
 	cargo build --release --locked
 	validation/corpus/run.py $(HEDDLE)

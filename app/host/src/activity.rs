@@ -208,7 +208,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
             _ => Kind::Rendezvous,
         };
         self.record_sent(op, task, at, engine.costs.entry(costs));
-        let message = outgoing(kind, index, op);
+        let message = Message::outgoing(kind, index, op);
         let sequence = self.rank.sequence;
         let known = (!request).then_some((self.id, sequence));
         self.occupied(cpu, Activity::Send, at, charge.end.time, known);
@@ -520,7 +520,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let ways = self.ways(op.peer, op.size, at);
         let costs = &self.costs_by(ways.as_ref(), op.peer, op.size);
         let charge = self.charge_send((costs, op.size), task, at, unit);
-        let message = Message { tag: receive, ..outgoing(Kind::Data, send, &op) };
+        let message = Message { tag: receive, ..Message::outgoing(Kind::Data, send, &op) };
         let sequence = self.rank.sequence;
         self.inject((op.peer, ways), op.size, at, &charge, message);
         if let Some(waiting) = self.take_unreleased(send) {
@@ -594,11 +594,4 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
             self.worker.probe.record(Record::Delivered { source, sequence, at });
         }
     }
-}
-
-/// A message of an operation; what the network, the place and the moment add comes later.
-fn outgoing(kind: Kind, send: u32, op: &Op) -> Message {
-    let (cpu, nic, tag, size) = (op.cpu, op.nic, op.tag, op.size);
-    let (slot, cause, path) = (0, Time::ZERO, Path::default());
-    Message { kind, cpu, nic, slot, send, tag, size, cause, path }
 }

@@ -1,6 +1,7 @@
 //! The messages that hosts exchange.
 
 use kernel::Wire;
+use schedule::Op;
 use units::Time;
 
 use crate::path::Path;
@@ -53,6 +54,13 @@ pub struct Message {
 }
 
 impl Message {
+    /// A message of an operation, without what the network, the place and the moment add.
+    pub fn outgoing(kind: Kind, send: u32, op: &Op) -> Self {
+        let (cpu, nic, tag, size) = (op.cpu, op.nic, op.tag, op.size);
+        let (slot, cause, path) = (0, Time::ZERO, Path::default());
+        Self { kind, cpu, nic, slot, send, tag, size, cause, path }
+    }
+
     /// Returns the number of bytes that travel with it.
     pub const fn bytes(&self) -> u64 {
         match self.kind {
