@@ -34,7 +34,8 @@ fn nothing() -> Parameters {
         receive_overhead_per_byte: TimePerByte::ZERO,
     };
     let (eager_limit, inject) = (65_535, Inject::End);
-    Parameters { small: costs, large: costs, local: costs, eager_limit, inject }
+    let default = Parameters::default();
+    Parameters { small: costs, large: costs, local: costs, eager_limit, inject, ..default }
 }
 
 /// The time when each rank ends, in picoseconds.

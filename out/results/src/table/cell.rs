@@ -136,12 +136,18 @@ impl Cell for Activity {
     const EXPECTED: &'static str = "`compute`, `send` or `receive`";
 
     fn write(&self, line: &mut Line) {
-        let name = ACTIVITIES.iter().find(|(_, activity)| activity == self);
-        line.text(name.map_or("", |(name, _)| name));
+        if let Some(Value::Text(name)) = self.value() {
+            line.text(name);
+        }
     }
 
     fn read(text: &str) -> Option<Self> {
         ACTIVITIES.iter().find(|(name, _)| *name == text).map(|(_, activity)| *activity)
+    }
+
+    fn value(&self) -> Option<Value<'_>> {
+        let name = ACTIVITIES.iter().find(|(_, activity)| activity == self);
+        name.map(|(name, _)| Value::Text(name))
     }
 }
 
