@@ -54,7 +54,7 @@ fn a_study_in_four_ways() {
     let place = place.expect("a makespan");
     let values = rows.map(|row| row[place].parse::<f64>().expect("a number") * 1e-6);
     let most = values.fold(0.0, f64::max);
-    let digits = 4 - (most.log10().floor() as usize + 1);
+    let digits = [10.0, 100.0, 1000.0].into_iter().filter(|power| most < *power).count();
     let shown = format!("{most:.digits$}");
     let shown = shown.trim_end_matches('0').trim_end_matches('.');
     let svg = drawn(&folder, &format!("{columns} --kind heat"));
