@@ -2,8 +2,8 @@
 # compiler and make.
 
 .PHONY: help setup setup-mpi setup-web web recorder build dist install install-built uninstall \
-	deb deb-built demo announce test validate miri corpus lint lint-light bench bench-build \
-	bench-gate bench-record fuzz book clean
+	deb deb-built wheel demo announce test validate miri corpus lint lint-light bench \
+	bench-build bench-gate bench-record fuzz book clean
 .DEFAULT_GOAL := help
 
 # Incremental builds take three times the disk; CARGO_INCREMENTAL=1 in the environment has them.
@@ -28,6 +28,7 @@ help:
 		"PREFIX=$(PREFIX)"
 	@echo "make uninstall    remove what make install installed"
 	@echo "make deb          a Debian package of the same, in $(TARGET)"
+	@echo "make wheel        a wheel of the Python module, in $(TARGET)/wheels"
 	@echo "make recorder     what heddle record and heddle measure need, beside it (make build does" \
 		"it too, and what heddle mpirun needs)"
 	@echo "make demo         run it on six examples"
@@ -126,6 +127,18 @@ deb: dist deb-built
 deb-built:
 	packaging/deb.sh $(BUILT) $(TARGET)
 
+# A wheel for every Python from 3.9 on; maturin comes into a virtual environment of its own. Its tag
+# says for which versions of the C library it is good: from 2.28 on where ziglang can be had.
+wheel: setup
+	python3 -m venv $(TARGET)/wheel
+	$(TARGET)/wheel/bin/pip install --quiet --disable-pip-version-check 'maturin>=1.7,<2' ziglang
+	PATH="$(abspath $(TARGET))/wheel/bin:$$PATH" $(TARGET)/wheel/bin/maturin build --locked \
+		--profile dist --zig --compatibility manylinux_2_28 --out $(TARGET)/wheels \
+		--manifest-path run/python/Cargo.toml || \
+	$(TARGET)/wheel/bin/maturin build --locked --profile dist --out $(TARGET)/wheels \
+		--manifest-path run/python/Cargo.toml
+	@ls $(TARGET)/wheels
+
 recorder: setup
 	cargo build --release --locked --package heddle-recorder --package heddle-measure
 	$(TARGET)/release/heddle-record-libraries $(TARGET)/release
@@ -151,6 +164,7 @@ validate: setup setup-web
 	$(TARGET)/release/heddle-mpi-libraries $(TARGET)/release
 	validation/programs/run.py $(HEDDLE)
 	validation/random/run.py $(HEDDLE)
+	validation/slurm/run.sh $(HEDDLE)
 	@$(MAKE) --no-print-directory miri
 
 # Memory that ranks share is never freed, and some tests open files. Tests say themselves why Miri

@@ -214,6 +214,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
             let (events, known) = worker.reported;
             progress.advance(worker.events - events, signals - known, until);
             worker.reported = (worker.events, signals);
+            if let (None, Err(stopped)) = (&worker.error, progress.goes_on()) {
+                worker.error = Some((until, 0, stopped));
+            }
         }
     }
 }

@@ -127,7 +127,7 @@ fn simulate<P: Program, B: Probe<Record>>(
         probe,
     };
     simulation.start(program);
-    simulation.run();
+    simulation.run()?;
     let below_zero = simulation.below_zero;
     let result = simulation.finish(program);
     match (below_zero, &result) {
@@ -222,12 +222,12 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         }
     }
 
-    fn run(&mut self) {
+    fn run(&mut self) -> Result<(), Error> {
         let mut events = 0u64;
         while let Some((rank, entry, at)) = self.pop() {
             self.overflow |= at >= HALF && self.below_zero.is_some();
             if self.overflow {
-                return;
+                return Ok(());
             }
             match entry {
                 Entry::Message(Arrived(event)) => self.message(rank, &event, at),
@@ -240,8 +240,10 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
                 && let Some(progress) = &self.settings.progress
             {
                 progress.advance(4_096, 0, Time::from_ps(at.saturating_mul(self.parameters.tick)));
+                progress.goes_on()?;
             }
         }
+        Ok(())
     }
 
     /// The next event that finds its CPU and interface free: where, what, when.

@@ -1,13 +1,13 @@
 //! The settings of a simulation.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use kernel::TransportKind;
 use loggops::Parameters;
 use units::Time;
 
-use crate::{Noise, SendDone, rails::Rails};
+use crate::{Error, Noise, SendDone, rails::Rails};
 
 /// The way in which a message larger than the eager limit S waits for its receive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct Meter {
     pub signals: AtomicU64,
     /// Simulated time, in picoseconds.
     pub time_ps: AtomicU64,
+    /// True once the simulation is to end early, with [`crate::Error::Stopped`].
+    pub stop: AtomicBool,
 }
 
 impl Meter {
@@ -37,6 +39,11 @@ impl Meter {
             self.signals.fetch_add(signals, Ordering::Relaxed);
         }
         self.time_ps.fetch_max(time.ps(), Ordering::Relaxed);
+    }
+
+    /// Returns an error if the simulation is to end early.
+    pub(crate) fn goes_on(&self) -> Result<(), Error> {
+        if self.stop.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
     }
 }
 

@@ -71,6 +71,9 @@ pub enum Error {
         /// Its ranks.
         ranks: u32,
     },
+    /// Whoever watches asked for an early end, by [`crate::Meter::stop`].
+    #[error("the simulation was stopped")]
+    Stopped,
     /// There is no way between two hosts; the text says which.
     #[error("{0}")]
     Route(String),

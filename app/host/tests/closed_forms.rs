@@ -5,7 +5,9 @@
 //! it from r = max(a + o + L, a + o + qO), if it sent a message of its own at a, or from a + o + L,
 //! to r + o + M, M = q max(O, G).
 
-use host::{Outcome, Settings, simulate, simulate_loggopsim};
+use std::sync::{Arc, atomic::Ordering};
+
+use host::{Error, Meter, Outcome, Settings, simulate, simulate_loggopsim};
 use kernel::Silent;
 use loggops::{Costs, Parameters};
 use schedule::pattern::{Options, Pattern};
@@ -145,4 +147,17 @@ fn a_line() {
             check("pipelined-ring", ranks, 1, machine, expected);
         }
     }
+}
+
+/// A meter that is told to stop ends a run early, over either engine.
+#[test]
+fn a_meter_stops_a_run() {
+    let pattern = Pattern::build("dissemination", &Options::new(4096, 8)).expect("a pattern");
+    let meter = Arc::new(Meter::default());
+    let settings = Settings { progress: Some(Arc::clone(&meter)), ..settings(MACHINES[0]) };
+    let run = || simulate(&pattern, &settings, || Silent).err();
+    let run_loggopsim = || simulate_loggopsim(&pattern, &settings, Silent).err();
+    assert_eq!((run(), run_loggopsim()), (None, None));
+    meter.stop.store(true, Ordering::Relaxed);
+    assert_eq!((run(), run_loggopsim()), (Some(Error::Stopped), Some(Error::Stopped)));
 }

@@ -20,8 +20,6 @@ use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
 const COMPUTES: u32 = 1 << 31;
 /// In place of a CPU: an alarm.
 const ALARM: u8 = u8::MAX;
-/// Number of events between two reports to the meter.
-const REPORT_EVERY: u64 = 1 << 12;
 
 /// A simulation.
 pub struct Engine<'a, S: Source, R, W, B> {
@@ -155,16 +153,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
                     self.done(rank, cpu)?;
                 }
             }
-            self.report();
-        }
-    }
-
-    fn report(&mut self) {
-        if self.events - self.reported >= REPORT_EVERY
-            && let Some(meter) = &self.settings.progress
-        {
-            meter.advance(self.events - self.reported, 0, self.now);
-            self.reported = self.events;
+            self.report()?;
         }
     }
 

@@ -1,4 +1,4 @@
-//! The outcome of a run over flows.
+//! Reports of a run over flows, and its outcome.
 
 use flow::{Load, Routes};
 use kernel::Probe;
@@ -10,9 +10,24 @@ use crate::path::Clock;
 use crate::rank::{Matching, Unreleased};
 use crate::simulate::critical_path;
 use crate::source::Source;
-use crate::{Outcome, Record};
+use crate::{Error, Outcome, Record};
+
+/// Number of events between two reports to the meter.
+const REPORT_EVERY: u64 = 1 << 12;
 
 impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W, B> {
+    /// Tells the meter how far the simulation is; an error if it is to end early.
+    pub fn report(&mut self) -> Result<(), Error> {
+        if self.events - self.reported >= REPORT_EVERY
+            && let Some(meter) = &self.settings.progress
+        {
+            meter.advance(self.events - self.reported, 0, self.now);
+            self.reported = self.events;
+            meter.goes_on()?;
+        }
+        Ok(())
+    }
+
     pub fn finish(mut self) -> (Outcome, B) {
         if let Some(meter) = &self.settings.progress {
             meter.advance(self.events - self.reported, 0, self.now);
