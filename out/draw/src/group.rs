@@ -160,13 +160,13 @@ mod tests {
         GroupChart { places, groups: vec![group], shape, ..GroupChart::default() }.draw()
     }
 
-    /// The axis ends at 4, so that a unit is 314 / 4 = 78.5 high. The mean of 1, 2 and 3 is 2: its
-    /// bar is 157 high, and the line goes from 348 - 78.5 to 348 - 235.5.
+    /// The axis ends at 3, six steps of 0.5, so that a unit is 314 / 3 = 104.67 high. The mean of 1,
+    /// 2 and 3 is 2: its bar is 209.3 high, and the line goes from 348 - 104.7 to 348 - 314.
     #[test]
     fn a_bar_is_the_mean() {
         let svg = chart(GroupShape::Bars, vec![3.0, 1.0, 2.0, f64::NAN]);
-        assert!(svg.contains("height=\"157.0\""), "{svg}");
-        assert!(svg.contains("269.5V112.5"), "{svg}");
+        assert!(svg.contains("height=\"209.3\""), "{svg}");
+        assert!(svg.contains("243.3V34.0"), "{svg}");
     }
 
     /// Of 1, 2, 3, 4 and 20, quartiles are 2, 3 and 4; 20 is farther than 1.5 times 2 from 4. The
