@@ -72,6 +72,7 @@ pub fn fit(
         hosts: hosts.join(", "),
         source: name,
         samples: calibrate::sha256(text.as_bytes()),
+        library: String::new(),
         replicates: None,
     };
     Ok((fitted.json().to_string(), fitted.machine(&provenance), notes))
