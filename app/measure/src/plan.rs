@@ -275,7 +275,7 @@ fn cells<'a>(times: &'a [Times], operations: &[Operation]) -> Vec<(Step, &'a Tim
     add(Operation::RoundTrip, 1, &none, 1, u64::MAX);
     add(Operation::RoundTrip, TRAIN, &none, 1, LONGEST_TRAIN);
     add(Operation::RoundTrip, TRAIN, &Times::clear, 3, LONGEST_TRAIN);
-    add(Operation::Send, 1, &none, 1, LARGEST_CALL);
+    add(Operation::Send, 1, &none, 1, 2 * LARGEST_CALL);
     add(Operation::Isend, 1, &none, 1, LARGEST_CALL);
     add(Operation::Receive, 1, &Times::arrival, 1, LARGEST_CALL);
     add(Operation::ReceiveBusy, 1, &Times::arrival, 3, LARGEST_CALL);

@@ -88,10 +88,11 @@ impl Calibration {
         let detached = self.parameters.get("S").map_or(f64::INFINITY, |limit| limit.value);
         let of = |operation: &str, bytes| at(self.segments.get(operation), bytes);
         let network = |piece: &Segment| {
-            let inside = |point: &&Point| {
-                point.bytes <= piece.to as f64
-                    && (point.bytes > piece.from as f64 || piece.from == 0)
-            };
+            // Of a piece on both sides of S, the part up to S is taken.
+            let (from, to) = (piece.from as f64, piece.to as f64);
+            let to = if from < detached { to.min(detached) } else { to };
+            let inside =
+                |point: &&Point| point.bytes <= to && (point.bytes > from || piece.from == 0);
             let points = ways.iter().filter(inside).map(|point| {
                 let is_detached = point.bytes <= detached;
                 let costs = of("send", point.bytes) + of("recv", point.bytes);
@@ -101,7 +102,7 @@ impl Calibration {
             let points: Vec<Point> = points.collect();
             let (latency, per_byte) = line(&points);
             (points.len() > 1 && latency > 0.0 && per_byte > 0.0)
-                .then(|| (piece.from, latency, per_byte))
+                .then_some((piece.from, latency, per_byte))
         };
         let pieces: Vec<_> = trips.into_iter().flatten().filter_map(network).collect();
         let (Some(&(_, latency, _)), Some(&(_, _, per_byte))) = (pieces.first(), pieces.last())

@@ -33,7 +33,7 @@ const SURE: f64 = 4.0;
 
 /// A step of a send has to be this share of its time: a send beyond S waits for the receiver. In
 /// round trips that shows less, or not at all.
-const SEND_STEP: f64 = 0.3;
+const SEND_STEP: f64 = 0.2;
 
 impl Limit {
     /// Finds the greatest step of a round trip, or else of a send.
