@@ -560,7 +560,6 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{MEASURE_EXAMPLES}\n\n{EXIT_CODES}"))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Measure {
     /// Write a machine file, and beside it the samples and a table of replicates; with --noise a
     /// trace
