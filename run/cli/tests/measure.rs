@@ -71,7 +71,8 @@ fn simulated(folder: &Folder, words: &str) -> Value {
 /// Compares parameters of a machine of LogGOPS with their truth: `name=value`, in ns and ns/B, or
 /// `name=refused`.
 fn check(name: &str, machine: &str, truth: &str) {
-    let sets: String = machine.split_whitespace().map(|set| format!(" --set {set}")).collect();
+    let sets: Vec<String> = machine.split_whitespace().map(|set| format!(" --set {set}")).collect();
+    let sets = sets.concat();
     let found = simulated(&Folder::new(name), &sets);
     for (name, value) in truth.split_whitespace().filter_map(|word| word.split_once('=')) {
         let parameter = &found["parameters"][name];
@@ -186,7 +187,7 @@ fn a_machine_of_flows() {
     let found = simulated(&folder, "--machine flow.toml --network flow");
     let check = |operation: &str, piece: usize, from: u64, base: f64, slope: f64| {
         let of = |key: &str| found["segments"][operation][piece][key].as_f64().expect("a number");
-        assert_eq!(of("from"), from as f64, "{found:#}");
+        assert!((of("from") - from as f64).abs() < 0.5, "{found:#}");
         assert!((of("base") / base - 1.0).abs() < 0.01, "{operation} {found:#}");
         assert!((of("slope") - slope).abs() < 0.01 * slope.max(0.001), "{operation} {found:#}");
     };
