@@ -102,7 +102,7 @@ fn an_option_that_the_pattern_does_not_use() {
         "unused",
         "run pattern:gather --ways 3",
         "
-error: --ways 3: pattern gather does not use \"ways\" (it is for nway-dissemination)
+error: --ways 3: pattern gather does not use \"ways\" (it is for nway-dissemination, bulk-reply)
 ",
     );
 }
