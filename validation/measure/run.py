@@ -115,7 +115,8 @@ def main():
                         time = float(ended.stdout.split()[-1])
                         key = (mpi, path, f"{kind} {size} B")
                         (inside if low <= time <= high else outside)[key] += 1
-                        print(*key, f"{time:.0f} ns, predicted {middle:.0f} [{low:.0f}, {high:.0f}]",
+                        interval = f"[{low:.0f}, {high:.0f}]"
+                        print(*key, f"{time:.0f} ns, predicted {middle:.0f} {interval}",
                               flush=True)
     for key in sorted({*inside, *outside}):
         print(*key, f"{inside[key]} of {inside[key] + outside[key]} inside")

@@ -1,4 +1,4 @@
-//! What the system takes from a computing process, by a fixed quantum of work.
+//! The time that the system takes from a computing process, by a fixed quantum of work.
 //!
 //! A process repeats the same short computation and looks at the clock in between. A quantum that
 //! takes longer was interrupted for the rest of its time. Interruptions shorter than a quarter of a

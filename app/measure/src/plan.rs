@@ -1,4 +1,4 @@
-//! What is measured, and in which order.
+//! The steps of a measurement, and their order.
 //!
 //! A short pilot run finds how long messages take. From that follow the waits between messages,
 //! which have to be clear of the gap, and how often everything is repeated within the time. Within
@@ -22,7 +22,7 @@ pub enum Operation {
     Isend,
     /// Receives of messages that are there.
     Receive,
-    /// The same, timed with the computation until the message is there.
+    /// A receive, timed with the computation until the message is there.
     ReceiveBusy,
     /// A message and its answer.
     PingPong,

@@ -43,7 +43,7 @@ pub enum Error {
     Ended {
         /// The name of the launcher.
         name: String,
-        /// How it ended.
+        /// The way in which it ended.
         status: String,
     },
     /// The job wrote nothing.

@@ -62,7 +62,8 @@ const LIBRARIES: &[Library] = &[
     },
 ];
 
-/// Finds the compiler wrapper of a library, and the folders of its headers as flags of the compiler.
+/// Finds the compiler wrapper of a library, and the folders of its headers as flags of the
+/// compiler.
 /// The wrapper and the headers of ours are in `folder/mpi`.
 fn compiler(library: &Library, folder: &Path) -> Option<(String, Vec<String>)> {
     let named = library.variable.and_then(|name| env::var(name).ok());

@@ -160,8 +160,9 @@ mod tests {
         GroupChart { places, groups: vec![group], shape, ..GroupChart::default() }.draw()
     }
 
-    /// The axis ends at 3, six steps of 0.5, so that a unit is 314 / 3 = 104.67 high. The mean of 1,
-    /// 2 and 3 is 2: its bar is 209.3 high, and the line goes from 348 - 104.7 to 348 - 314.
+    /// The axis ends at 3, six steps of 0.5, so that a unit is 314 / 3 = 104.67 high.
+    /// The mean of 1, 2 and 3 is 2: its bar is 209.3 high, and the line goes from 348 - 104.7 to
+    /// 348 - 314.
     #[test]
     fn a_bar_is_the_mean() {
         let svg = chart(GroupShape::Bars, vec![3.0, 1.0, 2.0, f64::NAN]);

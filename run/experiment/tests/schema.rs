@@ -24,9 +24,11 @@ fn fits(schema: &Value, value: &Value) -> bool {
             object.iter().all(|(key, value)| rule.get(key).is_none_or(|rule| fits(rule, value)))
         }),
         "additionalProperties" => {
-            assert_eq!(*rule, false);
-            let known = |key: &String| schema["properties"].get(key).is_some();
-            value.as_object().is_none_or(|object| object.keys().all(known))
+            let known =
+                |key: &String| schema.get("properties").is_some_and(|all| all.get(key).is_some());
+            let accepts = |value: &Value| *rule != false && fits(rule, value);
+            let is_good = |(key, value): (&String, &Value)| known(key) || accepts(value);
+            value.as_object().is_none_or(|object| object.iter().all(is_good))
         }
         "items" => value.as_array().is_none_or(|list| list.iter().all(|item| fits(rule, item))),
         "enum" => rule.as_array().expect("a list").contains(value),

@@ -394,7 +394,8 @@ impl fmt::Display for Configuration {
     /// An experiment file of the settings that are set and used, each with its origin as a comment.
     /// All others are comments as a whole, with the values that they have.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        for (number, (table, _)) in TABLES.iter().enumerate() {
+        let tables = TABLES.iter().filter(|(table, _)| *table != RAIL);
+        for (number, (table, _)) in tables.enumerate() {
             let blank = if number == 0 { "" } else { "\n" };
             writeln!(f, "{blank}[{table}]")?;
             for id in Id::all().filter(|id| id.key().table() == *table) {
