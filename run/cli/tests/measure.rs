@@ -101,6 +101,7 @@ fn a_machine_with_a_long_gap() {
 
 /// The overhead is longer: the receiver holds messages up, as it would if it were the gap.
 #[test]
+#[ignore = "takes a minute"]
 fn a_machine_with_a_long_overhead() {
     check(
         "measure-overhead",
@@ -181,6 +182,7 @@ cross-traffic = false
 /// 10 us + 2 ns/B up to 8 KiB, 15 us + 1.25 ns/B beyond, so that the bandwidth beyond is 0.8 GB/s
 /// and that below 0.625 of it.
 #[test]
+#[ignore = "takes a minute"]
 fn a_machine_of_flows() {
     let folder = Folder::new("measure-flow");
     folder.write("flow.toml", FLOW);
@@ -217,6 +219,7 @@ fn a_machine_of_flows() {
 /// A single message between idle hosts of an InfiniBand network takes what the measured machine
 /// says, at sizes that were not measured.
 #[test]
+#[ignore = "takes a minute"]
 fn a_machine_of_packets() {
     let folder = Folder::new("measure-packets");
     let network = "--network infiniband --topology fat-tree:levels=1,radix=4";

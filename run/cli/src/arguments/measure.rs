@@ -28,7 +28,7 @@ pub struct Measure {
         required_unless_present = "serve"
     )]
     pub output: Option<PathBuf>,
-    /// Where to write the samples, if not in NAME.samples.csv
+    /// Write the samples there, and not to NAME.samples.csv
     #[arg(long, value_name = "FILE.csv")]
     pub samples: Option<PathBuf>,
     /// The launcher's MPI library, where it does not show it
@@ -79,7 +79,7 @@ pub struct Measure {
         conflicts_with = "noise"
     )]
     pub picture: Option<String>,
-    /// How to print
+    /// Print in this form
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// The launcher and its arguments, which start two processes of the program that is put behind
