@@ -61,7 +61,7 @@ export async function sumsOf(id: number): Promise<Float64Array> {
   return numbers;
 }
 
-/** The first place in a sorted array, of a part of it, whose value is above (or at least) `value`. */
+/** The first place in a sorted array, or in a part, whose value is above (or at least) `value`. */
 export function search(
   array: Float64Array,
   value: number,

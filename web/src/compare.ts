@@ -30,7 +30,8 @@ export function compare(runs: Run[], timelines: Timeline[]): HTMLElement | null 
     box.style.width = `${((makespan ?? 0) / most) * 100}%`;
     const shown = h("strong", { title: exact(makespan), "data-compare": run.name }, time(makespan));
     const differs = run === base ? "" : ` ${change(makespan, base.summary?.makespan_ps)}`;
-    return h("div", { class: "versus" }, h("span", {}, run.name), box, h("span", {}, shown, differs));
+    const name = h("span", {}, run.name);
+    return h("div", { class: "versus" }, name, box, h("span", {}, shown, differs));
   });
   return section(
     "compare",
@@ -85,9 +86,8 @@ function settings(runs: Run[]): HTMLElement | null {
 
 /** Time in calls of each run, by the greatest difference from the first. */
 function calls(runs: Run[]): HTMLElement | null {
-  const all = runs.map(
-    (run) => new Map<string, number>((run.calls ?? []).map((call: any) => [call.name, call.total_ps])),
-  );
+  const total = (call: any): [string, number] => [call.name, call.total_ps];
+  const all = runs.map((run) => new Map<string, number>((run.calls ?? []).map(total)));
   const names = [...new Set(all.flatMap((found) => [...found.keys()]))];
   if (names.length === 0) return null;
   const gap = (name: string) =>
@@ -113,9 +113,9 @@ function finishes(runs: Run[]): HTMLElement | null {
   if (same.length === 0) return null;
   const groups: number = base.ranks.finish_ps.length;
   const [width, height] = [1000, 160];
-  const gaps = same.map((run) =>
-    run.ranks.finish_ps.map((finish: number, group: number) => finish - base.ranks.finish_ps[group]),
-  );
+  const first = base.ranks.finish_ps;
+  const gap = (finish: number, group: number) => finish - first[group];
+  const gaps = same.map((run) => run.ranks.finish_ps.map(gap));
   const most = Math.max(1, ...gaps.flat().map(Math.abs));
   const styles = ["compute", "send", "receive", "contention", "blocked", "network"];
   const step = width / groups;

@@ -24,7 +24,8 @@ function draw(box: HTMLElement, x: number[], xName: string, curve: Curve) {
     plot?.destroy();
     const width = box.clientWidth;
     if (width === 0) return;
-    const axis = { stroke: colour("quiet"), grid: { stroke: colour("grid") }, ticks: { show: false } };
+    const grid = { stroke: colour("grid") };
+    const axis = { stroke: colour("quiet"), grid, ticks: { show: false } };
     const edge = (sign: number) =>
       curve.values.map((value, place) => {
         const half = curve.half[place];

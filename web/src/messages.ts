@@ -24,7 +24,8 @@ function histogram(sizes: any[]): HTMLElement {
     const y = place * row;
     const label = bin.least === 0 ? "empty" : `≥ ${bytes(bin.least)}`;
     const transit = `mean ${exact(bin.mean_transit_ps)}, longest ${exact(bin.longest_transit_ps)}`;
-    const title = `${count(bin.messages)} messages, ${bytes(bin.bytes)}\nin the network: ${transit}`;
+    const sent = `${count(bin.messages)} messages, ${bytes(bin.bytes)}`;
+    const title = `${sent}\nin the network: ${transit}`;
     const length = Math.max(1, x(bin.messages));
     return [
       s("text", { x: left - 8, y: y + 14, class: "axis end" }, label),
@@ -36,7 +37,8 @@ function histogram(sizes: any[]): HTMLElement {
       s("text", { x: left + length + 6, y: y + 14, class: "axis" }, count(bin.messages)),
     ];
   });
-  const view = { viewBox: `0 0 ${width} ${sizes.length * row}`, class: "chart narrow", role: "img" };
+  const viewBox = `0 0 ${width} ${sizes.length * row}`;
+  const view = { viewBox, class: "chart narrow", role: "img" };
   const label = "Number of messages by size; the table has the figures";
   const rows = sizes.map((bin) => [
     bin.least === 0 ? "0 B" : bytes(bin.least),

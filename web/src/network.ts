@@ -131,6 +131,7 @@ function maps(run: Run, rows: Rows, found: any): HTMLElement[] {
   });
   watch(canvas, () => go(at));
   const options = MEASURES.filter(([key]) => rows.columns[key]);
+  const names = options.map(([key, name]): [string, string] => [key, name]);
   const change = (value: string) => {
     measure = value;
     go(at);
@@ -140,7 +141,7 @@ function maps(run: Run, rows: Rows, found: any): HTMLElement[] {
     h(
       "div",
       { class: "controls" },
-      choice("What is shown", options.map(([key, name]): [string, string] => [key, name]), measure, change),
+      choice("What is shown", names, measure, change),
       h("label", { for: "network-time" }, "Time "),
       slider,
       shown,

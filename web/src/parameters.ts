@@ -13,7 +13,8 @@ function shown(value: unknown): string {
 /** A command, quoted for a shell. */
 function quoted(words: string[]): string {
   const plain = /^[\w@%+=:,./-]+$/;
-  return words.map((word) => (plain.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
+  const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+  return words.map((word) => (plain.test(word) ? word : quote(word))).join(" ");
 }
 
 /** Commands that run it again: the manifest, and without the folder. */
@@ -96,7 +97,10 @@ export function parameters(run: Run): HTMLElement | null {
       ? table(
           "Inputs",
           ["file", "SHA-256"],
-          inputs.map((input) => [String(input.path), h("code", { class: "hash" }, String(input.sha256))]),
+          inputs.map((input) => [
+            String(input.path),
+            h("code", { class: "hash" }, String(input.sha256)),
+          ]),
         )
       : null,
     h("p", { class: "about" }, `Written by Heddle ${shown(run.manifest.heddle)}.`),

@@ -125,7 +125,8 @@ function plot(columns: string[], rows: string[][], x: string, y: string, by: str
     const label = { x: xScale(at(text)), y: height - 18, class: "axis middle" };
     children.push(s("text", label, text));
   });
-  children.push(s("text", { x: (range[0] + range[1]) / 2, y: height - 2, class: "axis middle" }, x));
+  const middle = (range[0] + range[1]) / 2;
+  children.push(s("text", { x: middle, y: height - 2, class: "axis middle" }, x));
   [...series].slice(0, 12).forEach(([name, points], place) => {
     const style = SERIES[place % SERIES.length];
     points.sort(([one], [other]) => one - other);
@@ -146,5 +147,6 @@ function plot(columns: string[], rows: string[][], x: string, y: string, by: str
     if (name) children.push(s("circle", mark), s("text", label, name));
   });
   const view = { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img" };
-  return [s("svg", { ...view, "aria-label": `${y} over ${x}; the table has the figures` }, ...children)];
+  const label = `${y} over ${x}; the table has the figures`;
+  return [s("svg", { ...view, "aria-label": label }, ...children)];
 }

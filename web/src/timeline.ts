@@ -3,9 +3,10 @@
 import { scaleLinear } from "d3-scale";
 import { search } from "./columns";
 import { colour, h, legend, onColours, section, sized } from "./dom";
-import { argument, bytes, count, exact, time, timeUnit } from "./format";
-import { COLOURS, KINDS, type Messages, type Path, type Run, type Slices } from "./model";
-import { drawTiles, forget, type Level } from "./tiles";
+import { argument, count, time, timeUnit } from "./format";
+import { COLOURS, type Run } from "./model";
+import { type Events, messageText, sliceText, stepText } from "./events";
+import { drawTiles, forget } from "./tiles";
 import { kept, moved, stretched, type View, zoomed } from "./view";
 
 /** More busy periods than this are drawn as tiles, more messages not at all. */
@@ -13,13 +14,6 @@ const MANY_SLICES = 10_000;
 const MANY_MESSAGES = 1_200;
 const AXIS = 24;
 const LABELS = 62;
-
-export interface Events {
-  slices?: Slices;
-  messages?: Messages;
-  path?: Path;
-  levels: Level[];
-}
 
 /** Number of timelines in the page, whose elements have names of their own. */
 let timelines = 0;
@@ -121,8 +115,8 @@ export class Timeline {
       h(
         "p",
         { class: "about", id: `${this.id}-keys` },
-        "Wheel or + and − zoom, dragging or arrows move, with Shift they zoom ranks; a double click " +
-          "zooms in; N and P go to the next and previous message, Home to the whole run.",
+        "Wheel or + and − zoom, dragging or arrows move, with Shift they zoom ranks; a double " +
+          "click zooms in; N and P go to the next and previous message, Home to the whole run.",
       ),
       this.note,
       this.panel,
@@ -192,7 +186,7 @@ export class Timeline {
     const to = Math.max(messages.matched[place], messages.delivered[place]);
     const ends = [messages.source[place], messages.destination[place]];
     this.show(from, to, Math.min(...ends), Math.max(...ends));
-    this.say(this.messageText(place));
+    this.say(messageText(this.events, place));
   }
 
   /** Zooms to a step of the critical path. */
@@ -234,40 +228,8 @@ export class Timeline {
     this.panel.textContent = text;
   }
 
-  private messageText(place: number): string {
-    const m = this.events.messages!;
-    const known = (bit: number, value: number) =>
-      m.known[place] & (1 << bit) ? exact(value) : "never";
-    const transit = m.delivered[place] - m.injected[place];
-    return (
-      `Message ${m.id[place]}: rank ${m.source[place]} to rank ${m.destination[place]}, ` +
-      `${bytes(m.size[place])}, tag ${m.tag[place] === -1 ? "any" : m.tag[place]}. ` +
-      `Posted ${known(0, m.posted[place])}, injected ${known(1, m.injected[place])}, ` +
-      `delivered ${known(2, m.delivered[place])}, matched ${known(3, m.matched[place])}; ` +
-      `in the network for ${m.known[place] & 4 ? exact(transit) : "ever"}.`
-    );
-  }
-
-  private sliceText(slice: number, lane: { rank: number; cpu: number }): string {
-    const { start, end, activity, message } = this.events.slices!;
-    const [from, to] = [start[slice], end[slice]];
-    const on = lane.cpu > 0 ? `, CPU ${lane.cpu}` : "";
-    const about = `Rank ${lane.rank}${on}: ${KINDS[activity[slice]]} from ${exact(from)} to ${exact(
-      to,
-    )}, ${exact(to - from)}.`;
-    const place = this.placeOf.get(message[slice]);
-    return place === undefined ? about : `${about} ${this.messageText(place)}`;
-  }
-
   stepText(step: number): string {
-    const path = this.events.path!;
-    const [from, to] = [path.start[step], path.end[step]];
-    const call = path.call[step] ? `, in ${path.call[step]}` : "";
-    const about =
-      `Step ${step + 1} of ${path.kind.length}: ${KINDS[path.kind[step]]}, rank ` +
-      `${path.rank[step]}${call}, from ${exact(from)} to ${exact(to)}, ${exact(to - from)}.`;
-    const place = this.placeOf.get(path.message[step]);
-    return place === undefined ? about : `${about} ${this.messageText(place)}`;
+    return stepText(this.events, this.placeOf, step);
   }
 
   // Drawing.
@@ -609,8 +571,8 @@ export class Timeline {
     const message = this.messageAt(x, y);
     const slice = this.sliceAt(x, y);
     this.canvas.style.cursor = message >= 0 || slice ? "pointer" : "grab";
-    if (message >= 0) this.say(this.messageText(message));
-    else if (slice) this.say(this.sliceText(slice[0], this.events.slices!.lanes[slice[1]]));
+    if (message >= 0) this.say(messageText(this.events, message));
+    else if (slice) this.say(sliceText(this.events, this.placeOf, slice[0], slice[1]));
     else if (x > LABELS && y > AXIS) {
       const at = time(this.timeAt(x));
       this.say(`Rank ${Math.floor(this.rankAt(y))} at ${at}: nothing to do.${this.command()}`);
@@ -623,7 +585,7 @@ export class Timeline {
     const at = this.messageAt(x, y);
     this.chosen = at >= 0 ? at : (this.placeOf.get(id) ?? -1);
     this.step = -1;
-    if (this.chosen >= 0) this.say(this.messageText(this.chosen));
+    if (this.chosen >= 0) this.say(messageText(this.events, this.chosen));
     this.redraw();
   }
 }

@@ -4,7 +4,7 @@ use std::{
     io::{Read, Write},
     net::{Shutdown, TcpListener, TcpStream},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use measure::{
@@ -12,6 +12,9 @@ use measure::{
     session::{Error, Prober},
     tcp::{Client, Limits, Server},
 };
+
+/// More bytes than a handshake has: whoever sends them one by one would end it.
+const HANDSHAKE: usize = 200;
 
 fn limits() -> Limits {
     let short = Duration::from_millis;
@@ -134,7 +137,6 @@ fn garbage_and_silence_end_soon() {
     assert_eq!(garbage, Err("the token is wrong".to_owned()));
     let gone = serve(&server, || drop(connect()));
     assert_eq!(gone, Err("the other side closed the connection".to_owned()));
-    let start = Instant::now();
     let silent = serve(&server, || {
         let _ = connect().read_to_end(&mut Vec::new());
     });
@@ -142,12 +144,13 @@ fn garbage_and_silence_end_soon() {
     // A byte now and then does not make the handshake longer.
     let slow = serve(&server, || {
         let mut stream = connect();
-        while stream.write_all(&[1]).is_ok() && start.elapsed() < Duration::from_secs(9) {
+        let is_cut_off = |_| {
             thread::sleep(Duration::from_millis(50));
-        }
+            stream.write_all(&[1]).is_err()
+        };
+        assert!((0..HANDSHAKE).any(is_cut_off), "it may say as much as it likes");
     });
     assert_eq!(slow, Err("the other side was silent for too long".to_owned()));
-    assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
 }
 
 /// Bounds are checked before anything is done.
@@ -176,7 +179,6 @@ fn too_much_is_refused() {
 #[test]
 fn a_dead_peer_is_noticed() {
     let server = server();
-    let start = Instant::now();
     let address = server.address().expect("an address").to_string();
     let relay = TcpListener::bind("127.0.0.1:0").expect("a port");
     let through = relay.local_addr().expect("an address").to_string();
@@ -203,7 +205,6 @@ fn a_dead_peer_is_noticed() {
         });
     });
     assert_eq!(served, Err("the other side closed the connection".to_owned()));
-    assert!(start.elapsed() < Duration::from_secs(5));
     drop(server);
     let mut late = Client { address, token: "t".to_owned(), limits: limits() };
     assert!(refused(&late.run(&steps())).contains("no server is there"));

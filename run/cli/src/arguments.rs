@@ -470,7 +470,7 @@ pub struct Study {
     /// Only these runs, from the first to the one before the last: 10..20
     #[arg(long, value_name = "FROM..TO")]
     pub runs: Option<String>,
-    /// Where to run, if not here
+    /// Run there, and not here
     #[arg(long, value_enum)]
     pub on: Option<Executor>,
     /// Runs of each command or task

@@ -149,6 +149,43 @@ fn rails_of_several_models() {
     assert_eq!(runs[0][0], folder.read("printed/ranks.csv"));
 }
 
+/// Ranks are placed on the hosts of the larger topology; the last two are not on the smaller one,
+/// so that their messages take the other rail, whatever the policy says.
+#[test]
+fn topologies_of_different_sizes() {
+    let folder = Folder::new("rails-sizes");
+    folder.write(
+        "machine.toml",
+        "[rail.small]\nmodel = \"infiniband\"\ntopology = \"star:hosts=2\"\n[rail.large]\nmodel = \
+         \"packet\"\ntopology = \"star:hosts=4\"\n",
+    );
+    let makespan = |from: u32, policy: &str| {
+        let to = from + 1;
+        let goal = format!(
+            "num_ranks 4\nrank {from} {{ send 8b to {to} }}\nrank {to} {{ recv 8b from {from} }}\n"
+        );
+        folder.write("one.goal", &goal);
+        let ended = folder.heddle(&format!(
+            "run one.goal --machine machine.toml --set rails.policy={policy} --format json"
+        ));
+        ended.json()["makespan_ps"].as_u64().expect("a makespan")
+    };
+    assert_eq!(makespan(2, "single:small"), makespan(2, "single:large"));
+    assert_ne!(makespan(0, "single:small"), makespan(0, "single:large"));
+    assert_eq!(makespan(0, "single:large"), makespan(2, "single:large"));
+}
+
+/// The rates of a parameter that rails have each for itself are not those of the machine.
+#[test]
+fn sensitivity_to_what_is_not_used() {
+    let folder = Folder::new("rails-sensitivity");
+    machine(&folder, [ETHERNET, INFINIBAND]);
+    let ended = folder
+        .heddle("run pattern:bulk-reply --ranks 2 --machine machine.toml --sensitivity loggops.L");
+    assert_eq!(ended.code, 1, "{}", ended.stdout);
+    assert!(ended.stderr.contains("the model rails does not use loggops.L"), "{}", ended.stderr);
+}
+
 /// A ladder has the rails for its finest model; a model that is asked for takes their place.
 #[test]
 fn other_models_on_a_machine_with_rails() {
@@ -184,6 +221,14 @@ fn mistakes() {
         ("[rail.c]\ntopology = \"star:hosts=4\"\nloggops.g = \"1 us\"\n", "spaces messages itself"),
         ("[rail.c]\nhosts = \"0-x\"\n", "expected numbers of hosts such as `0-7,12`"),
         ("[rail.c]\nmtu = \"2 KiB\"\n", "`network.mtu` is not used by the model loggops"),
+        ("[rail.c]\nhosts = \"5-3\"\n", "expected numbers of hosts such as `0-7,12`"),
+        ("[rail.c]\nrecover-at = \"1 ms\"\n", "a rail recovers after it has failed"),
+        ("[rail.c]\nfail-at = \"2 ms\"\nrecover-at = \"2 ms\"\n", "a rail recovers after"),
+        ("[rail.c]\ndegrade-to = 0.5\n", "the rail does not become slower"),
+        (
+            "[rail.c]\ntopology = \"star:hosts=4\"\ndegrade-at = \"1 ms\"\n",
+            "only a rail of the model loggops loses bandwidth",
+        ),
         ("[rails]\npolicy = \"vtf\"\n", "did you mean `vft`?"),
         ("[rails]\npolicy = \"single:d\"\n", "unknown policy `single:d`"),
         ("[rails]\nstripes = \"equals\"\n", "did you mean \"equal\"?"),

@@ -90,8 +90,14 @@ impl Plan {
             let mistake = usage(&format!("--uncertainty {count}"), message).help(help);
             return Err(Mistakes(vec![mistake]).into());
         }
-        let varied: Vec<usize> =
-            (0..keys.len()).filter(|&column| is_measured(configuration, keys[column])).collect();
+        let varies = |&column: &usize| {
+            is_measured(configuration, keys[column]) && is_used(configuration, keys[column])
+        };
+        let varied: Vec<usize> = (0..keys.len()).filter(varies).collect();
+        if varied.is_empty() {
+            let mistake = self.unused("--uncertainty", "any of the measured parameters");
+            return Err(Mistakes(vec![mistake]).into());
+        }
         let values = |row: &[f64]| -> Vec<(Id, Value)> {
             varied.iter().map(|&column| (keys[column], value(keys[column], row[column]))).collect()
         };
@@ -107,6 +113,12 @@ impl Plan {
         let at = |part: f64| quantile(&sorted, part);
         let (median, low, high) = (at(0.5), at(0.025), at(0.975));
         Ok(Uncertainty { replicates: count, median, low, high, shares })
+    }
+
+    /// The mistake of asking for the part of a parameter that has none.
+    fn unused(&self, shown: &str, name: &str) -> Diagnostic {
+        let model = self.configuration().model().name();
+        usage(shown, format!("the model {model} does not use {name}"))
     }
 
     /// Finds how the makespan follows the setting `name`.
@@ -125,6 +137,9 @@ impl Plan {
             };
             Mistakes(vec![usage(&shown, format!("no rates for `{name}`")).help(help)])
         })?;
+        if !is_used(self.configuration(), id) {
+            return Err(Mistakes(vec![self.unused(&shown, name)]).into());
+        }
         let found = self.configuration().found(id);
         let Some((Value::Time(base), _)) = found else {
             return Err(Mistakes(vec![usage(&shown, "it has no value")]).into());
@@ -243,6 +258,11 @@ fn bound(
         if holds(middle)? { good = middle } else { bad = middle }
     }
     Ok(good)
+}
+
+/// Returns whether the model uses a key.
+fn is_used(configuration: &Configuration, id: Id) -> bool {
+    id.key().scope.has_model(configuration.model())
 }
 
 /// Returns whether the value of a key is that of the calibration: both come from the same file.

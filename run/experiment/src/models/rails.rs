@@ -26,7 +26,7 @@ use crate::{
     job::Failure,
     settings::{
         configuration::Configuration,
-        diagnostic::Diagnostic,
+        diagnostic::{Diagnostic, Place},
         keys::{self, Id, Setting},
         probability::Probability,
         scope, usage,
@@ -55,7 +55,7 @@ pub(crate) fn resolve(
     let alone = configuration.by_rail().map_err(|mistakes| mistakes.0)?;
     if alone.len() > MOST_RAILS {
         let message = format!("{} rails: a host has at most {MOST_RAILS}", alone.len());
-        return Err(vec![Diagnostic::new(crate::settings::diagnostic::Place::Nowhere, message)]);
+        return Err(vec![Diagnostic::new(Place::Nowhere, message)]);
     }
     let (mut networks, mut rails) = (Vec::new(), Vec::new());
     let (mut mistakes, mut remarks) = (Vec::new(), Vec::new());
@@ -83,8 +83,7 @@ pub(crate) fn resolve(
     if let Some(at) = without_common_rail(&scheduled.rails) {
         let message = format!("at {at} there is no rail that all hosts are on and that works");
         let help = "leave rail.NAME.hosts or rail.NAME.fail-at out for one of them".to_owned();
-        let nowhere = crate::settings::diagnostic::Place::Nowhere;
-        return Err(vec![Diagnostic::new(nowhere, message).help(help)]);
+        return Err(vec![Diagnostic::new(Place::Nowhere, message).help(help)]);
     }
     Ok((Rails { networks, scheduled: Arc::new(scheduled) }, remarks))
 }
@@ -145,6 +144,7 @@ fn rail(
     };
     let made = made.map_err(|found| mistakes.extend(found)).ok();
     mistakes.extend(spaced_twice(alone));
+    mistakes.extend(mistimed(alone));
     let (Some((network, remarks)), true) = (made, mistakes.is_empty()) else {
         return Err(mistakes);
     };
@@ -199,6 +199,31 @@ fn spaced_twice(alone: &Configuration) -> Option<Diagnostic> {
     switched.then(|| alone.mistake(said, message).help("leave it out".to_owned()))
 }
 
+/// Mistakes in the times at which a rail fails, becomes slower and is as before.
+fn mistimed(alone: &Configuration) -> Vec<Diagnostic> {
+    use keys::rails::rail::{DEGRADE_AT, DEGRADE_TO, FAIL_AT, RECOVER_AT};
+    let mut mistakes = Vec::new();
+    if alone.is_said(DEGRADE_AT) && alone.model() != scope::Model::Loggops {
+        let message = "only a rail of the model loggops loses bandwidth";
+        let help = "fail-at takes a rail of any model out of service".to_owned();
+        mistakes.push(alone.mistake(DEGRADE_AT, message).help(help));
+    }
+    if alone.is_said(DEGRADE_TO) && !alone.is_said(DEGRADE_AT) {
+        let mistake = alone.mistake(DEGRADE_TO, "the rail does not become slower");
+        mistakes.push(mistake.help("set degrade-at, or leave this out".to_owned()));
+    }
+    let times = [FAIL_AT, DEGRADE_AT].map(|setting| alone.value(setting));
+    let begins = times.into_iter().flatten().max();
+    if let Some(ends) = alone.value(RECOVER_AT)
+        && begins.is_none_or(|begins| ends <= begins)
+    {
+        let message = "a rail recovers after it has failed or become slower";
+        let help = "set fail-at or degrade-at to an earlier time".to_owned();
+        mistakes.push(alone.mistake(RECOVER_AT, message).help(help));
+    }
+    mistakes
+}
+
 /// The adapters of a rail of the model `loggops`.
 fn adapters(alone: &Configuration) -> Result<Adapters, Diagnostic> {
     use keys::rails::rail::{DEGRADE_AT, DEGRADE_TO, RECOVER_AT};
@@ -219,15 +244,14 @@ fn adapters(alone: &Configuration) -> Result<Adapters, Diagnostic> {
 
 /// Returns the parameters that schedulers know of a rail of the model `loggops`.
 fn known(alone: &Configuration, costs: &loggops::Costs) -> Parameters {
-    let thousand = |rate: TimePerByte| u128::from(rate.cost(1_000_000).ps());
+    // Of a million bytes, in ps.
+    let cost = u128::from(costs.gap_per_byte.cost(1_000_000).ps());
     Parameters {
         send_overhead: ticks(costs.send_overhead),
         receive_overhead: ticks(costs.receive_overhead),
         latency: ticks(costs.latency),
         gap: ticks(costs.gap),
-        // ps per million bytes, in 2^-20 ns per byte.
-        gap_per_byte: u64::try_from((thousand(costs.gap_per_byte) << 20) / 1_000_000_000)
-            .unwrap_or(u64::MAX),
+        gap_per_byte: u64::try_from((cost << 20) / 1_000_000_000).unwrap_or(u64::MAX),
         weight: alone.value(keys::rails::rail::WEIGHT).unwrap_or(0) as u32,
     }
 }
@@ -254,7 +278,8 @@ fn on(alone: &Configuration) -> Result<Option<Vec<bool>>, Diagnostic> {
     for item in text.split(',').map(str::trim) {
         let (from, to) = item.split_once('-').unwrap_or((item, item));
         let number = |text: &str| text.trim().parse::<u32>().ok().filter(|host| *host < MOST);
-        let (Some(from), Some(to)) = (number(from), number(to)) else {
+        let range = number(from).zip(number(to)).filter(|(from, to)| from <= to);
+        let Some((from, to)) = range else {
             let message =
                 format!("expected numbers of hosts such as `0-7,12` below {MOST}, found `{item}`");
             return Err(alone.mistake(HOSTS, message));
@@ -267,16 +292,33 @@ fn on(alone: &Configuration) -> Result<Option<Vec<bool>>, Diagnostic> {
     Ok(Some(hosts))
 }
 
+impl Network {
+    /// The number of its hosts; 0 if it has no topology.
+    fn hosts(&self) -> u32 {
+        match self {
+            Self::Loggops(_) => 0,
+            Self::Infiniband(it) => it.topology().graph.hosts(),
+            Self::Packet(it) => it.topology().graph.hosts(),
+        }
+    }
+}
+
 impl Rails {
-    /// The hosts of ranks: those of the first rail with a topology; without one, each rank is
-    /// alone.
+    /// The network on whose hosts ranks are placed: the first of those with most hosts. Without a
+    /// topology each rank is alone, and there is none.
+    fn placed(&self) -> Option<&Network> {
+        let switched = self.networks.iter().filter(|network| network.hosts() > 0);
+        // Of equals, the last one found.
+        switched.rev().max_by_key(|network| network.hosts())
+    }
+
+    /// The host of each rank.
     fn host_of_ranks(&self, ranks: u32) -> Result<Option<Vec<u32>>, String> {
-        let placed = self.networks.iter().find_map(|network| match network {
-            Network::Loggops(_) => None,
-            Network::Infiniband(it) => Some(it.host_of_ranks(ranks)),
-            Network::Packet(it) => Some(it.host_of_ranks(ranks)),
-        });
-        placed.transpose()
+        match self.placed() {
+            None | Some(Network::Loggops(_)) => Ok(None),
+            Some(Network::Infiniband(it)) => it.host_of_ranks(ranks).map(Some),
+            Some(Network::Packet(it)) => it.host_of_ranks(ranks).map(Some),
+        }
     }
 
     /// The networks, for ranks on these hosts, and the choice among them.
@@ -337,20 +379,18 @@ impl Model for Rails {
     }
 
     fn hosts(&self, ranks: u32) -> Result<Option<live::Hosts>, String> {
-        let placed = self.networks.iter().find_map(|network| match network {
-            Network::Loggops(_) => None,
-            Network::Infiniband(it) => Some(it.hosts(ranks)),
-            Network::Packet(it) => Some(it.hosts(ranks)),
-        });
-        placed.unwrap_or(Ok(None))
+        match self.placed() {
+            None | Some(Network::Loggops(_)) => Ok(None),
+            Some(Network::Infiniband(it)) => it.hosts(ranks),
+            Some(Network::Packet(it)) => it.hosts(ranks),
+        }
     }
 
     fn spare(&self, ranks: u32) -> Result<Option<u32>, String> {
-        let placed = self.networks.iter().find_map(|network| match network {
-            Network::Loggops(_) => None,
-            Network::Infiniband(it) => Some(it.spare(ranks)),
-            Network::Packet(it) => Some(it.spare(ranks)),
-        });
-        placed.unwrap_or(Ok(None))
+        match self.placed() {
+            None | Some(Network::Loggops(_)) => Ok(None),
+            Some(Network::Infiniband(it)) => it.spare(ranks),
+            Some(Network::Packet(it)) => it.spare(ranks),
+        }
     }
 }
