@@ -135,10 +135,20 @@ impl Calibration {
     }
 }
 
-/// A piece of a cost, as the keys of `[flow]` have it; costs are not negative.
+/// Returns a piece as the model of flows reads it. That has no bases and slopes below zero: there it
+/// is the line through zero, or the level one, that is nearest over the piece's sizes.
 fn piece(segment: &Segment) -> String {
-    let Segment { from, base, slope, .. } = segment;
-    format!("{from}B:{:.3}ns:{:.6}ns/B", base.max(0.0), slope.max(0.0))
+    let Segment { from, base, slope, to } = *segment;
+    let (first, last) = (from as f64, to as f64);
+    let (base, slope) = if base < 0.0 {
+        let [squares, cubes] = [2, 3].map(|power| last.powi(power) - first.powi(power));
+        (0.0, (slope + 1.5 * base * squares / cubes.max(1.0)).max(0.0))
+    } else if slope < 0.0 {
+        ((base + slope * (first + last) / 2.0).max(0.0), 0.0)
+    } else {
+        (base, slope)
+    };
+    format!("{from}B:{base:.3}ns:{slope:.6}ns/B")
 }
 
 #[cfg(test)]
@@ -213,6 +223,16 @@ mod tests {
     }
 
     /// Both directions at once take half as long again per byte.
+    /// Over 1000 to 2000 B the line -500 ns + 1 ns/B is nearest to 1 - 500 1.5 (2^2 - 1)/(2^3 - 1)
+    /// ns/B, in thousands of bytes: 0.678571; a line that falls is level at its middle.
+    #[test]
+    fn pieces_are_not_below_zero() {
+        let of = |base, slope| piece(&Segment { from: 1000, to: 2000, base, slope });
+        assert_eq!(of(-500.0, 1.0), "1000B:0.000ns:0.678571ns/B");
+        assert_eq!(of(500.0, -0.1), "1000B:350.000ns:0.000000ns/B");
+        assert_eq!(of(500.0, 1.0), "1000B:500.000ns:1.000000ns/B");
+    }
+
     #[test]
     fn the_limiter_factor() {
         let limiter = fitted().limiter().expect("a factor");

@@ -99,6 +99,17 @@ fn a_machine_with_a_long_gap() {
     );
 }
 
+/// Interfaces receive without the CPU (Myrinet of table 3.5.3.1 of seed 003): all parameters show.
+#[test]
+fn a_machine_whose_interfaces_receive() {
+    check(
+        "measure-nic",
+        "loggops.receive=nic loggops.L=24.3us loggops.o=1.9us loggops.g=3.4us loggops.G=4.09ns/B \
+         loggops.S=32KiB",
+        "L=24300 o=1900 g=3400 G=4.09 O=0 S=32768",
+    );
+}
+
 /// The overhead is longer: the receiver holds messages up, as it would if it were the gap.
 #[test]
 #[ignore = "takes a minute"]
@@ -116,6 +127,17 @@ fn a_machine_with_a_long_overhead() {
 #[test]
 #[ignore = "takes a minute"]
 fn more_machines() {
+    // Where interfaces receive, the gap shows even if it is shorter than the overhead.
+    check(
+        "measure-nic-overhead",
+        "loggops.receive=nic loggops.L=2us loggops.o=1us loggops.g=200ns loggops.G=0.1ns/B",
+        "L=2000 o=1000 g=200 G=0.1 O=0",
+    );
+    check(
+        "measure-cheap-bytes",
+        "loggops.L=2us loggops.o=1us loggops.g=200ns loggops.G=0.1ns/B loggops.O=0.02ns/B",
+        "L=2000 o=1000 g=refused G=0.1 O=0.02",
+    );
     check(
         "measure-infiniband",
         "loggops.L=2.82us loggops.o=1.4us loggops.g=1.4us loggops.G=1.03ns/B loggops.S=12KiB",
