@@ -31,7 +31,7 @@ help:
 	@echo "make wheel        a wheel of the Python module, in $(TARGET)/wheels"
 	@echo "make recorder     what heddle record and heddle measure need, beside it (make build does" \
 		"it too, and what heddle mpirun needs)"
-	@echo "make demo         run it on six examples"
+	@echo "make demo         run it on seven examples"
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
 	@echo "make miri         undefined behaviour in shared memory and MPI's objects (validate, too)"
