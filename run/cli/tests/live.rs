@@ -105,6 +105,19 @@ fn a_message_takes_its_time() {
     }
 }
 
+/// Over two rails, by the one that delivers earlier: o + L + 999 G + o = 100 + 1000 + 999 + 100 ns.
+#[test]
+fn a_message_over_rails() {
+    let program = compiled("pingpong");
+    let fast = "loggops.o=100ns loggops.L=1us loggops.g=400ns loggops.G=1ns/B";
+    let sets: Vec<String> = fast.split(' ').map(|set| format!("--set rail.fast.{set} ")).collect();
+    let sets = sets.concat() + "--set rail.slow.loggops.L=9us --set live.clock=0ns";
+    for how in ["", "--in-process", "--threads 2"] {
+        let ended = mpirun(&format!("-q -n 2 {sets} {how}"), &program, "");
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, "2199.000\n"), "{}", ended.stderr);
+    }
+}
+
 /// A recorded live run, and what runs its traces again.
 fn recorded(
     library: &programs::Mpi,
