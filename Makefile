@@ -151,8 +151,9 @@ announce:
 	@[ -x $(HEDDLE) ] || echo "Building the command takes about five minutes of processor time," \
 		"once; the examples take seconds."
 
+# All programs run, so that one look shows all that fails.
 test: setup setup-web
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 
 validate: setup setup-web
 	cargo test --workspace --locked --release -- --include-ignored
