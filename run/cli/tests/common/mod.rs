@@ -56,7 +56,8 @@ impl Folder {
         names
     }
 
-    /// Runs heddle; the arguments are separated by blanks.
+    /// Runs heddle; the arguments are separated by blanks. Live programs find the libraries that
+    /// `mpi::mpi` has built, and none that lie elsewhere.
     pub fn heddle(&self, arguments: &str) -> Ended {
         self.heddle_with(arguments, b"")
     }
@@ -67,6 +68,7 @@ impl Folder {
             .args(arguments.split_whitespace())
             .current_dir(&self.0)
             .env_remove("COLUMNS")
+            .env("HEDDLE_MPI", Path::new(env!("CARGO_TARGET_TMPDIR")).join("live/mpi/lib"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
