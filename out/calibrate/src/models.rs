@@ -135,8 +135,8 @@ impl Calibration {
     }
 }
 
-/// Returns a piece as the model of flows reads it. That has no bases and slopes below zero: there it
-/// is the line through zero, or the level one, that is nearest over the piece's sizes.
+/// Returns a piece as the model of flows reads it. That has no bases and slopes below zero: there
+/// it is the line through zero, or the level one, that is nearest over the piece's sizes.
 fn piece(segment: &Segment) -> String {
     let Segment { from, base, slope, to } = *segment;
     let (first, last) = (from as f64, to as f64);

@@ -324,10 +324,14 @@ impl Rails {
     /// The networks, for ranks on these hosts, and the choice among them.
     fn networks(&self, hosts: Option<&[u32]>) -> (Networks<AnyNetwork>, Arc<Scheduled>) {
         let hosts = hosts.unwrap_or(&[]);
-        let each = self.networks.iter().map(|network| match network {
-            Network::Loggops(it) => AnyNetwork::Loggops(*it),
-            Network::Infiniband(it) => AnyNetwork::Infiniband(it.network_on(hosts)),
-            Network::Packet(it) => AnyNetwork::Packet(it.network_on(hosts)),
+        let each = self.networks.iter().map(|network| {
+            let there = hosts.iter().copied().filter(|host| *host < network.hosts());
+            let there: Vec<u32> = there.collect();
+            match network {
+                Network::Loggops(it) => AnyNetwork::Loggops(*it),
+                Network::Infiniband(it) => AnyNetwork::Infiniband(it.network_on(&there)),
+                Network::Packet(it) => AnyNetwork::Packet(it.network_on(&there)),
+            }
         });
         let networks = Networks::new(each.collect());
         let mut scheduled = Arc::clone(&self.scheduled);
