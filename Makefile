@@ -102,7 +102,8 @@ install: dist install-built
 install-built:
 	install -d $(ROOT)/bin $(ROOT)/lib/heddle $(ROOT)/share/heddle $(ROOT)/share/doc/heddle
 	install -m 755 $(BUILT)/heddle $(ROOT)/bin/heddle
-	for library in $(BUILT)/libheddle-record-*.so; do [ ! -e "$$library" ] || \
+	for library in $(BUILT)/libheddle-record-*.so $(BUILT)/libheddle-processes-*.so; do \
+		[ ! -e "$$library" ] || \
 		install -m 644 "$$library" $(ROOT)/lib/heddle; done
 	for program in openmpi mpich standard shared; do \
 		program=$(BUILT)/heddle-measure-$$program; [ ! -e "$$program" ] || \

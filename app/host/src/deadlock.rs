@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use schedule::ANY;
+use serde::{Deserialize, Serialize};
 use units::Time;
 
 use crate::rank::Matching;
@@ -15,17 +16,19 @@ const LISTED: usize = 1_000;
 const LISTED_OF_LIVE: usize = 8;
 
 /// The facts about ranks that are not finished, gathered rank by rank in any order.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Stuck {
     ranks: Vec<u32>,
     /// Edges of the waiting graph: a rank, and the rank that it waits for.
     waits: Vec<(u32, u32)>,
     pending: Pending,
+    /// The calls of live ranks, which all belong to one process of the system.
+    #[serde(skip)]
     places: Vec<BlockedCall>,
 }
 
 /// The pending operations of the lowest ranks: as many ranks as it takes to list [`LISTED`].
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Pending {
     by_rank: BTreeMap<u32, Vec<PendingOp>>,
     operations: usize,

@@ -96,16 +96,6 @@ impl<B> WorkerState<B> {
             harvest: Harvest::default(),
         }
     }
-
-    /// Adds the results of another worker, and returns its probe.
-    pub fn merge<P>(&mut self, other: WorkerState<P>) -> P {
-        self.events += other.events;
-        self.turns |= other.turns;
-        let errors = self.error.take().into_iter().chain(other.error);
-        self.error = errors.min_by_key(|(at, rank, _)| (*at, *rank));
-        self.harvest.merge(other.harvest);
-        other.probe
-    }
 }
 
 /// The most spare queues and boxes that are kept: a rank may need one from each window to the next.

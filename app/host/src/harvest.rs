@@ -1,5 +1,6 @@
 //! The results of ranks: each worker harvests those of its own, and they are merged by number.
 
+use serde::{Deserialize, Serialize};
 use units::Time;
 
 use crate::RankTotals;
@@ -9,7 +10,7 @@ use crate::rank::Rank;
 use crate::source::Source;
 
 /// The results of some of the ranks of a run, in any order.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Harvest {
     /// The ranks, and the totals of each.
     numbers: Vec<u32>,

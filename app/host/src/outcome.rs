@@ -2,12 +2,13 @@
 
 use network::Never;
 use schedule::Op;
+use serde::{Deserialize, Serialize};
 use units::Time;
 
 use crate::path::Path;
 
 /// Totals of a rank.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankTotals {
     /// The time when its last CPU became free for good and its last send was done.
     pub finish: Time,
@@ -65,7 +66,7 @@ pub struct CriticalPath {
 }
 
 /// An operation that can never finish.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingOp {
     /// The rank of the operation.
     pub rank: u32,
@@ -136,7 +137,7 @@ pub struct Outcome {
 }
 
 /// An activity that occupies a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Activity {
     /// Computation.
     Compute,

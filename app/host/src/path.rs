@@ -1,12 +1,13 @@
 //! Times at which something may start, and the chains of causes that lead to them.
 
 use network::Uncontended;
+use serde::{Deserialize, Serialize};
 use units::Time;
 
 /// The time of a chain of causes, by what it was spent on. The rest, up to the time at its end, was
 /// spent waiting for a gap, or in noise. The parts never add up to more than that time, so their
 /// sums do not overflow before it does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Path {
     /// Picoseconds of computation.
     pub compute: u64,
@@ -96,7 +97,7 @@ impl Stamp {
 }
 
 /// A resource that is used by one thing at a time.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Clock {
     /// The time from which it is free.
     pub free: Time,

@@ -1,30 +1,33 @@
 //! Running a program, and adding up what came of it.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use kernel::{Config, Model, Probe, execute};
 use loggops::Receive;
 use network::{Harness, Network, Worker};
+use serde::{Deserialize, Serialize};
 use units::Time;
 
 use crate::clocks::Shape;
 use crate::costs::Costs;
 use crate::endpoint::Watched;
 use crate::engine::{Engine, WorkerState};
+use crate::harvest::Harvest;
 use crate::path::Clock;
 use crate::places::Places;
 use crate::source::{Operations as _, Source, Starts, Work};
 use crate::{CriticalPath, Noise, Outcome, Record, Rendezvous, Settings};
 
 /// Why a simulation could not be carried out.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum Error {
     /// The executor stopped: simulated time left its range, or a model broke its promises.
     #[error(transparent)]
     Kernel(#[from] kernel::Error),
     /// Something was asked for that LogGOPSim does not have.
     #[error("compat = \"loggopsim\" needs {0}: LogGOPSim knows nothing else")]
-    Compat(&'static str),
+    Compat(Cow<'static, str>),
     /// A message of no bytes under the rules of LogGOPSim, whose words wrap below zero there.
     #[error(
         "compat = \"loggopsim\": rank {rank}, operation {send}: a send of 0 bytes costs -O or -G \
@@ -97,6 +100,8 @@ pub enum Error {
 }
 
 /// Simulates a program. `probe` makes the probe of each worker; they come back with the outcome.
+/// Where a run is spread over several processes of the system, all get the outcome of all ranks,
+/// and each the probes of its own workers.
 pub fn simulate<P: Work, B: Probe<Record>>(
     program: &P,
     settings: &Settings,
@@ -177,15 +182,18 @@ fn run<N: Network, S: Source, B: Probe<Record<N::Detail>>>(
     let count = hosts.saturating_add(network.devices());
     let worker = || Worker::new(WorkerState::new(probe()));
     let finished = execute(&model, count, config, worker)?;
-    let (mut all, mut signals, mut probes) = (WorkerState::new(()), 0, Vec::new());
-    for worker in finished.workers {
-        signals += worker.signals;
-        probes.push(all.merge(worker.own));
+    let (mut here, mut probes) = (Found::default(), Vec::new());
+    for Worker { own, signals, .. } in finished.workers {
+        let WorkerState { events, turns, error, harvest, probe, .. } = own;
+        here.merge(Found { events, signals, turns, error, harvest });
+        probes.push(probe);
     }
-    if let Some((.., error)) = all.error {
+    let mut all = Found::default();
+    settings.transport.exchange(here).into_iter().for_each(|found| all.merge(found));
+    let Found { mut harvest, events, signals, turns, error } = all;
+    if let Some((.., error)) = error {
         return Err(error);
     }
-    let WorkerState { mut harvest, events, turns, .. } = all;
     let (last, ends_on) = harvest.last();
     let ranks = harvest.take_totals();
     let unreceived = harvest.unreceived;
@@ -198,6 +206,31 @@ fn run<N: Network, S: Source, B: Probe<Record<N::Detail>>>(
     let remarks = remarks(settings, model.lookahead(), windows, turns, unreceived);
     let path = critical_path(ends_on, last);
     Ok((Outcome { ranks, events, signals, path, deadlock, remarks }, probes))
+}
+
+/// The results of some of the workers of a run.
+#[derive(Default, Serialize, Deserialize)]
+struct Found {
+    /// The number of operations and messages, and that of the network's signals.
+    events: u64,
+    signals: u64,
+    /// True if a rank has waited for its turn.
+    turns: bool,
+    /// The first error, by time and rank.
+    error: Option<(Time, u32, Error)>,
+    harvest: Harvest,
+}
+
+impl Found {
+    /// Adds the results of other workers.
+    fn merge(&mut self, other: Self) {
+        self.events += other.events;
+        self.signals += other.signals;
+        self.turns |= other.turns;
+        let errors = self.error.take().into_iter().chain(other.error);
+        self.error = errors.min_by_key(|(at, rank, _)| (*at, *rank));
+        self.harvest.merge(other.harvest);
+    }
 }
 
 /// The chain of causes that ends at a clock.

@@ -1,4 +1,5 @@
-//! Builds the recorder's libraries, one per MPI library whose headers are there.
+//! Builds the recorder's libraries, one per MPI library whose headers are there, and those over
+//! which several processes are one simulation.
 //!
 //! `OPENMPI_CC` and `MPICH_CC` name the compiler wrappers (otherwise `mpicc.openmpi` and
 //! `mpicc.mpich`, as on Debian, or `mpicc`, whichever it belongs to), `CC` the compiler. The
@@ -7,6 +8,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
+
+use transport_mpi::Library as Processes;
 
 use crate::{launch::Mpi, prototypes, wrappers};
 
@@ -121,6 +124,35 @@ fn build(library: &Library, headers: &[String], folder: &Path) -> io::Result<Pat
     }
     fs::rename(&unfinished, &made)?;
     Ok(made)
+}
+
+/// Builds the small library over which several processes are one simulation into a folder.
+fn build_processes(library: Processes, wrapper: &str, folder: &Path) -> io::Result<PathBuf> {
+    let made = folder.join(library.file());
+    let unfinished = made.with_extension(format!("so.{}", std::process::id()));
+    let mut command = Command::new(wrapper);
+    command.args(FLAGS).arg("-o").arg(&unfinished).arg(transport_mpi::SOURCE);
+    if !command.status()?.success() {
+        return Err(io::Error::other(format!("the compiler failed on {command:?}")));
+    }
+    fs::rename(&unfinished, &made)?;
+    Ok(made)
+}
+
+/// Builds the small libraries over which several processes are one simulation into a folder.
+pub fn processes(folder: &Path) -> Vec<(&'static str, Outcome)> {
+    let outcome = |library: Processes| {
+        let mpi = match library {
+            Processes::OpenMpi => Mpi::OpenMpi,
+            Processes::Mpich => Mpi::Mpich,
+        };
+        let made = match wrapper(mpi, folder) {
+            Err(missing) => return (library.name(), Outcome::Missing(missing)),
+            Ok(wrapper) => build_processes(library, &wrapper, folder),
+        };
+        (library.name(), made.map_or_else(Outcome::Failed, Outcome::Built))
+    };
+    Processes::ALL.into_iter().map(outcome).collect()
 }
 
 /// The outcome of building a recorder's library.

@@ -25,5 +25,17 @@ fn main() -> ExitCode {
             }
         }
     }
+    for (mpi, outcome) in libraries::processes(Path::new(&folder)) {
+        match outcome {
+            Outcome::Built(made) => println!("{}", made.display()),
+            Outcome::Missing(whence) => {
+                println!("no headers of {mpi}, so that its launcher cannot spread a run; {whence}");
+            }
+            Outcome::Failed(error) => {
+                eprintln!("{mpi}: {error}");
+                failed = true;
+            }
+        }
+    }
     ExitCode::from(u8::from(failed))
 }

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use host::Record;
 use kernel::{Event, Probe, Random, Wire};
 use network::{Endpoint, Links, Nic, Site, Transfer, Worked};
+use serde::{Deserialize, Serialize};
 use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::Settings;
@@ -76,7 +77,7 @@ impl Wire for Note {
 }
 
 /// A delivered message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
     /// The time of its delivery.
     pub at: Time,
@@ -91,6 +92,7 @@ pub struct Delivery {
 }
 
 /// The state of a worker.
+#[derive(Serialize, Deserialize)]
 pub struct Crew<B> {
     pub probe: B,
     /// The time at which the run ends.
@@ -127,6 +129,23 @@ impl<B> Crew<B> {
             log: Vec::new(),
             observer: None,
         }
+    }
+
+    /// Adds what another worker has counted, and returns its probe.
+    pub fn merge<P>(&mut self, other: Crew<P>) -> P {
+        let add = |sum: &mut (u64, u64), other: (u64, u64)| {
+            *sum = (sum.0 + other.0, sum.1 + other.1);
+        };
+        self.latency.merge(&other.latency);
+        self.hops += other.hops;
+        self.flit_hops += other.flit_hops;
+        add(&mut self.left, other.left);
+        add(&mut self.entered, other.entered);
+        add(&mut self.delivered, other.delivered);
+        self.by_source.iter_mut().zip(other.by_source).for_each(|(sum, part)| *sum += part);
+        self.log.extend(other.log);
+        self.observer = self.observer.take().or(other.observer);
+        other.probe
     }
 }
 
@@ -185,6 +204,7 @@ pub struct Host {
 }
 
 /// The observer, which hears of all batches.
+#[derive(Serialize, Deserialize)]
 pub struct Observer {
     pub steady_state: SteadyState,
     batch: Batch,

@@ -188,7 +188,8 @@ pub fn run<N: Links>(network: &N, settings: &Settings) -> Result<Point, Error> {
 }
 
 /// Measures one load and watches it: `log` keeps every delivery, `probe` makes the probe of each
-/// worker.
+/// worker. Where the run is spread over several processes of the system, each gets the probes of
+/// its own workers, and all the rest.
 pub fn observe<N: Links, B: Probe<Record<N::Detail>>>(
     network: &N,
     settings: &Settings,
@@ -207,23 +208,10 @@ pub fn observe<N: Links, B: Probe<Record<N::Detail>>>(
     let config = Config { workers: settings.threads, transport: settings.transport };
     let count = all.saturating_add(network.devices());
     let finished = execute(&harness, count, config, || Worker::new(Crew::new(probe(), hosts)))?;
+    let mut here = Crew::new((), hosts);
+    let probes = finished.workers.into_iter().map(|worker| here.merge(worker.own)).collect();
     let mut all = Crew::new((), hosts);
-    let mut probes = Vec::new();
-    for Worker { own: crew, .. } in finished.workers {
-        all.latency.merge(&crew.latency);
-        all.hops += crew.hops;
-        all.flit_hops += crew.flit_hops;
-        let add = |sum: &mut (u64, u64), other: (u64, u64)| {
-            *sum = (sum.0 + other.0, sum.1 + other.1);
-        };
-        add(&mut all.left, crew.left);
-        add(&mut all.entered, crew.entered);
-        add(&mut all.delivered, crew.delivered);
-        all.by_source.iter_mut().zip(crew.by_source).for_each(|(sum, part)| *sum += part);
-        all.log.extend(crew.log);
-        all.observer = all.observer.or(crew.observer);
-        probes.push(crew.probe);
-    }
+    settings.transport.exchange(here).into_iter().for_each(|crew| all.merge(crew));
     all.log.sort_unstable_by_key(|d| (d.at, d.destination, d.source, d.entered));
     let Some(observer) = all.observer.take() else { return Err(Error::Lookahead) };
     Ok(sum_up(settings, batch, &observer, all, probes))
@@ -385,6 +373,11 @@ pub fn curve<N: Links>(
     settings: &Settings,
     loads: &[f64],
 ) -> Result<Vec<Point>, Error> {
+    if settings.transport.peers().is_some() {
+        // All processes measure the same load at a time.
+        let point = |load: &f64| run(network, &Settings { load: *load, ..settings.clone() });
+        return loads.iter().map(point).collect();
+    }
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());
     let each = || {

@@ -7,10 +7,12 @@
 //! warmed up within that number. Source: Jiang et al., ISPASS 2013, and the public source of
 //! BookSim 2.
 
+use serde::{Deserialize, Serialize};
+
 use crate::steady_state::{Batch, Decision};
 
 /// BookSim's limits of a run; batches are its samples.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settling {
     /// Samples of the warm-up; 0 to warm up until the means have settled.
     pub warm_up: u32,
@@ -29,7 +31,7 @@ pub struct Settling {
 const SETTLED: u32 = 3;
 
 /// The state of the rule.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Settled {
     /// The samples since the last clearing, and how many they are.
     sum: Batch,

@@ -3,7 +3,7 @@
 //! Sources: Law, "Simulation Modeling and Analysis", chapter 9 (batch means, warm-up); Student's t
 //! from the Cornish-Fisher expansion in Abramowitz and Stegun, formula 26.7.5.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A mean and half the width of its confidence interval of 95 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -83,7 +83,7 @@ fn expansion(z: f64, freedom: u32) -> f64 {
 
 /// Counts of times by size, 32 classes per power of two: a percentile is exact to 1/32 and rounded
 /// up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Histogram {
     counts: Vec<u64>,
     all: u64,

@@ -27,11 +27,13 @@
 //! Nothing can move any more if for several batches no host hears from the network, none has
 //! anything to do there, and messages are outstanding: a deadlock.
 
+use serde::{Deserialize, Serialize};
+
 use crate::settling::{Settled, Settling};
 use crate::statistics::{Estimate, mean, student, student_99, variance};
 
 /// The sums over a batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     /// Messages that entered.
     pub entered: u64,
@@ -69,7 +71,7 @@ impl Batch {
 }
 
 /// The length of a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Span {
     /// Until the intervals of latency and accepted load are at most this part of their means to
     /// either side, or this many batches have been kept.
@@ -109,7 +111,7 @@ pub(crate) enum Decision {
     Stop,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Warm,
     Between,
@@ -117,7 +119,7 @@ enum Phase {
 }
 
 /// Follows the batches of a run and decides how it goes on: see the module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SteadyState {
     span: Span,
     phase: Phase,

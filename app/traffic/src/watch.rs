@@ -5,13 +5,15 @@
 //! their number.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::iter::Peekable;
 use std::ops::Range;
 
 use host::Record as HostRecord;
-use kernel::Probe;
+use kernel::{Probe, TransportKind};
 use network::Record;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use units::Time;
 
 /// An output port and lane: (device, port, lane), devices numbered as the network's contract does.
@@ -20,7 +22,7 @@ pub type Channel = (u32, u16, u8);
 pub type Flow = (u32, u32, u8);
 
 /// The sums over one interval of a lane.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bin {
     /// Flits sent.
     pub flits: u64,
@@ -35,7 +37,7 @@ pub struct Bin {
 }
 
 /// The losses at a device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Losses {
     /// Packets that it discarded, because they were damaged or led nowhere.
     pub discarded: u64,
@@ -44,7 +46,7 @@ pub struct Losses {
 }
 
 /// A lane's intervals: only those in which something happens are kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lane {
     /// Flits sent in all.
     sent: u64,
@@ -60,7 +62,7 @@ pub struct Lane {
 }
 
 /// A queue or a stall that fills all intervals from `first` on and before `end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Run {
     first: u64,
     end: u64,
@@ -217,7 +219,7 @@ impl Iterator for Intervals<'_> {
 pub const MOST_ROWS: u64 = 20_000_000;
 
 /// The probe of one worker; see the module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Watch {
     width: u64,
     lanes: FxHashMap<Channel, Lane>,
@@ -228,7 +230,7 @@ pub struct Watch {
 }
 
 /// Counts that do not go by lane and interval.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Rest {
     /// The times at which a flow was slowed down, and the index after that, by flow.
     flows: BTreeMap<Flow, Vec<(Time, u16)>>,
@@ -294,6 +296,16 @@ impl Watch {
             self.crowded = true;
             self.lanes.values_mut().for_each(Lane::forget);
         }
+    }
+
+    /// Hands the watches of workers that run in other processes of the system to the first of them,
+    /// and returns all there; there are none at the others.
+    pub fn gather(mut watches: Vec<Self>, transport: TransportKind) -> Vec<Self> {
+        let Some(peers) = transport.peers() else { return watches };
+        let mut leaving = if peers.me() == 0 { Vec::new() } else { std::mem::take(&mut watches) };
+        let next = || Ok::<_, Infallible>(leaving.pop());
+        let Ok(()) = transport.gather(next, |watch| watches.push(watch));
+        watches
     }
 
     /// Joins the watches of all workers of a run.

@@ -3,7 +3,18 @@
 use units::Time;
 
 /// The reason why a model cannot be executed any further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    thiserror::Error,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub enum Error {
     /// A process sent a message to a time that its receiver may have passed already. The model
     /// breaks its promise of [`crate::Model::lookahead`] or [`crate::Model::lookahead_across`].
@@ -37,6 +48,14 @@ pub enum Error {
         sender: u32,
         /// The process that it could not reach.
         receiver: u32,
+    },
+    /// A run has fewer hosts and switches than it is spread over.
+    #[error("{processes} hosts and switches cannot be divided among {peers} processes")]
+    Divided {
+        /// The hosts and switches.
+        processes: u32,
+        /// The processes of the system.
+        peers: usize,
     },
     /// An event fell outside the range of simulated time. The text names no time: the windows of a
     /// run depend on the number of workers, and what is printed must not.

@@ -18,10 +18,11 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use serde::{Serialize, de::DeserializeOwned};
 use units::Time;
 
 use crate::shares::Shares;
-use crate::transport::{Bytes, Threads, Transport};
+use crate::transport::{Bytes, Peers, Processes, Threads, Transport, exchange};
 use crate::worker::{Layout, Share, Worker};
 use crate::{Error, Model};
 
@@ -34,14 +35,79 @@ pub struct Config {
     pub transport: TransportKind,
 }
 
-/// The transports of one process's threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The ways from one worker to another.
+#[derive(Clone, Copy, Debug, Default)]
 pub enum TransportKind {
     /// [`Threads`]: by reference, in shared memory.
     #[default]
     Shared,
     /// [`Bytes`]: encoded, also to the worker itself.
     Serialised,
+    /// [`Processes`]: every process of these runs a part of the workers. All of them execute the
+    /// same model.
+    Spread(&'static dyn Peers),
+}
+
+impl TransportKind {
+    /// Returns the processes that a run is spread over, if there are several.
+    pub const fn peers(self) -> Option<&'static dyn Peers> {
+        match self {
+            Self::Spread(peers) => Some(peers),
+            Self::Shared | Self::Serialised => None,
+        }
+    }
+
+    /// Returns the values of all processes that a run is spread over, by their numbers. All of them
+    /// call it at the same place, after [`execute`] for example, to join what each has harvested.
+    ///
+    /// # Panics
+    /// If another process sends something else, which one of the same version does not.
+    pub fn exchange<T: Serialize + DeserializeOwned>(self, mine: T) -> Vec<T> {
+        let Some(peers) = self.peers() else { return vec![mine] };
+        let bytes = postcard::to_allocvec(&mine).expect("values of memory can be encoded");
+        let decode = |bytes: Vec<u8>| postcard::from_bytes(&bytes).expect("an equal version");
+        exchange(peers, bytes).into_iter().map(decode).collect()
+    }
+
+    /// Returns the values of all processes that a run is spread over to the first of them, and no
+    /// value to the others. All of them call it at the same place. It is for what may be large: the
+    /// parts that `next` returns pass one at a time, and `take` gets those of others.
+    ///
+    /// # Errors
+    /// Those of `next`; then its process hands over nothing more.
+    ///
+    /// # Panics
+    /// If another process sends something else, which one of the same version does not.
+    pub fn gather<T: Serialize + DeserializeOwned, E>(
+        self,
+        mut next: impl FnMut() -> Result<Option<T>, E>,
+        mut take: impl FnMut(T),
+    ) -> Result<(), E> {
+        let Some(peers) = self.peers() else { return Ok(()) };
+        if peers.me() == 0 {
+            for from in 1..peers.count() {
+                loop {
+                    peers.send(from, Vec::new());
+                    let bytes = peers.receive(from);
+                    match postcard::from_bytes(&bytes).expect("an equal version") {
+                        Some(part) => take(part),
+                        None => break,
+                    }
+                }
+            }
+            return Ok(());
+        }
+        loop {
+            let found = next();
+            let part = found.as_ref().ok().and_then(Option::as_ref);
+            let bytes = postcard::to_allocvec(&part).expect("values of memory can be encoded");
+            peers.receive(0);
+            peers.send(0, bytes);
+            if !matches!(found, Ok(Some(_))) {
+                return found.map(|_| ());
+            }
+        }
+    }
 }
 
 /// The result of a run: what its workers have harvested from their processes.
@@ -58,7 +124,8 @@ pub struct Finished<W> {
 }
 
 /// Runs `count` processes until nothing happens any more or a worker has ended the run. `worker`
-/// makes the private state of each worker.
+/// makes the private state of each worker. Where a run is spread over several processes of the
+/// system, each gets the states of its own workers, and all get the same error.
 ///
 /// # Errors
 /// The least of the errors of the window in which the first one happened.
@@ -72,12 +139,44 @@ pub fn execute<M: Model>(
     let transport: Arc<dyn Transport<M::Message>> = match config.transport {
         TransportKind::Shared => Arc::new(Threads::new(workers)),
         TransportKind::Serialised => Arc::new(Bytes::new(workers)),
+        TransportKind::Spread(peers) => return execute_among(model, count, config, peers, worker),
     };
     match execute_over(model, count, &transport, 0..workers, &worker) {
         Some(finished) => finished,
         // The system has no room for so many threads: one does the same.
         None => execute(model, count, Config { workers: 1, ..config }, worker),
     }
+}
+
+/// Runs this process's part of a run that is spread over several processes of the system.
+fn execute_among<M: Model>(
+    model: &M,
+    count: u32,
+    config: Config,
+    peers: &'static dyn Peers,
+    worker: impl Fn() -> M::Worker,
+) -> Result<Finished<M::Worker>, Error> {
+    let wanted = config.transport.exchange(config.workers.max(1));
+    if (count as usize) < wanted.len() {
+        return Err(Error::Divided { processes: count, peers: wanted.len() });
+    }
+    // Nobody may have no processes.
+    let all = wanted.iter().fold(0_usize, |all, workers| all.saturating_add(*workers));
+    let each = |workers: usize| if all > count as usize { 1 } else { workers };
+    let ends = wanted.into_iter().scan(0, |end, workers| {
+        *end += each(workers);
+        Some(*end)
+    });
+    let here = Arc::new(Processes::new(peers, [0].into_iter().chain(ends).collect()));
+    let transport: Arc<dyn Transport<M::Message>> = Arc::clone(&here) as _;
+    let found = execute_over(model, count, &transport, here.workers_here(), worker);
+    let Some(found) = found else {
+        peers.abandon();
+        panic!("the system has no room for so many threads");
+    };
+    here.drain();
+    let errors = config.transport.exchange(found.as_ref().err().copied());
+    errors.into_iter().flatten().min().map_or(found, Err)
 }
 
 /// Runs the workers `mine` of a run whose workers share a transport, for example those of one

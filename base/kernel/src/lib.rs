@@ -11,7 +11,6 @@ mod calendar;
 mod error;
 mod event;
 mod executor;
-
 mod mail;
 mod memory;
 mod probe;
@@ -31,5 +30,6 @@ pub use probe::{Probe, Silent};
 pub use queue::{Ready, ReadyQueue};
 pub use random::Random;
 pub use transport::{
-    Bounds, Bytes, Parcel, Route, Spare, Threads, Transport, wait_for_those_before,
+    Bounds, Bytes, Channels, Parcel, Peers, Processes, Route, Spare, Threads, Transport,
+    wait_for_those_before,
 };

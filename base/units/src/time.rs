@@ -10,7 +10,19 @@ use crate::{
 /// A point in simulated time, or a span of it, in picoseconds.
 ///
 /// The range is 213 days. [`Time::MAX`] stands for "never" and for "past the range".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub struct Time(u64);
 
 impl Time {

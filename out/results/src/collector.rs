@@ -6,10 +6,11 @@
 use std::{io, path::Path};
 
 use host::{Activity, Record};
-use kernel::Probe;
+use kernel::{Probe, TransportKind};
+use serde::{Deserialize, Serialize};
 use units::Time;
 
-use crate::messages::{Key, MessageTable, Records};
+use crate::messages::{Key, MessagePart, MessageTable, Parted, Records};
 
 /// The records that a collector keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,8 +34,15 @@ pub struct Collector {
     computations: Vec<Computation>,
 }
 
+/// Records on their way to another process.
+#[derive(Debug, Serialize, Deserialize)]
+enum Part {
+    Messages(MessagePart),
+    Rest(Vec<Busy>, Vec<Computation>),
+}
+
 /// A busy period, as [`Record::Busy`] tells of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Busy {
     rank: u32,
     cpu: u8,
@@ -87,7 +95,7 @@ pub struct Slice {
 }
 
 /// The start and end of a computation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Computation {
     /// The rank.
     pub rank: u32,
@@ -141,6 +149,42 @@ impl Collector {
     /// a table, and nothing else.
     pub fn streaming(wanted: Wanted, folder: &Path) -> Self {
         Self { wanted, messages: Records::new(Some(folder)), streams: true, ..Self::default() }
+    }
+
+    /// Hands the records of workers that run in other processes of the system to the first of them,
+    /// whose collectors then hold all. Those of the others are empty after that.
+    ///
+    /// # Errors
+    /// If records that have moved to files cannot be read.
+    pub fn gather(workers: Vec<Self>, transport: TransportKind) -> io::Result<Vec<Self>> {
+        let Some(peers) = transport.peers() else { return Ok(workers) };
+        let first = peers.me() == 0;
+        let (mut kept, leaving) = if first { (workers, Vec::new()) } else { (Vec::new(), workers) };
+        let mut rest = leaving.into_iter();
+        let mut messages: Option<Parted> = None;
+        let mut others: Option<Part> = None;
+        let next = || loop {
+            if let Some(part) = others.take() {
+                return Ok(Some(part));
+            }
+            if let Some(part) = messages.as_mut().map(Parted::next_part).transpose()?.flatten() {
+                return Ok(Some(Part::Messages(part)));
+            }
+            let Some(worker) = rest.next() else { return io::Result::Ok(None) };
+            others = Some(Part::Rest(worker.busy, worker.computations));
+            messages = Some(Parted::new(worker.messages)?);
+        };
+        transport.gather(next, |part| {
+            let Some(collector) = kept.first_mut() else { return };
+            match part {
+                Part::Messages(part) => collector.messages.take(part),
+                Part::Rest(mut busy, mut computations) => {
+                    collector.busy.append(&mut busy);
+                    collector.computations.append(&mut computations);
+                }
+            }
+        })?;
+        Ok(kept)
     }
 
     /// Joins the records of several workers, which are all of one kind. The result does not depend

@@ -10,6 +10,7 @@ use std::{
     path::Path,
 };
 
+use serde::{Deserialize, Serialize};
 use units::Time;
 
 use crate::{
@@ -84,6 +85,22 @@ impl Records {
         self.matched.append(&mut other.matched);
     }
 
+    /// Adds records that [`Parted`] has given.
+    pub fn take(&mut self, part: MessagePart) {
+        fn fill<const N: usize>(sorter: &mut [Sorter<N>], rows: Vec<Words<N>>) {
+            if let Some(sorter) = sorter.first_mut() {
+                for row in rows {
+                    sorter.push(row);
+                }
+            }
+        }
+        match part {
+            MessagePart::Sent(rows) => fill(&mut self.sent, rows),
+            MessagePart::Delivered(rows) => fill(&mut self.delivered, rows),
+            MessagePart::Matched(rows) => fill(&mut self.matched, rows),
+        }
+    }
+
     /// Joins the records: messages by (source, sequence).
     pub fn join(self) -> io::Result<Joined> {
         Ok(Joined {
@@ -91,6 +108,53 @@ impl Records {
             delivered: sorted(self.delivered)?.peekable(),
             matched: sorted(self.matched)?.peekable(),
         })
+    }
+}
+
+/// Some of the records of messages, for another process.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum MessagePart {
+    /// Sends.
+    Sent(Vec<Words<5>>),
+    /// Arrivals.
+    Delivered(Vec<Words<2>>),
+    /// Matches.
+    Matched(Vec<Words<2>>),
+}
+
+/// The most records of a part.
+const PART: usize = 1 << 16;
+
+/// The records of messages in parts.
+pub struct Parted {
+    sent: Sorted<5>,
+    delivered: Sorted<2>,
+    matched: Sorted<2>,
+}
+
+impl Parted {
+    /// Takes records apart.
+    pub fn new(records: Records) -> io::Result<Self> {
+        let Records { sent, delivered, matched } = records;
+        let (sent, delivered) = (sorted(sent)?, sorted(delivered)?);
+        Ok(Self { sent, delivered, matched: sorted(matched)? })
+    }
+
+    /// Returns the next part; `None` when there is none left.
+    pub fn next_part(&mut self) -> io::Result<Option<MessagePart>> {
+        fn some<const N: usize>(rows: &mut Sorted<N>) -> io::Result<Vec<Words<N>>> {
+            rows.take(PART).collect()
+        }
+        let sent = some(&mut self.sent)?;
+        if !sent.is_empty() {
+            return Ok(Some(MessagePart::Sent(sent)));
+        }
+        let delivered = some(&mut self.delivered)?;
+        if !delivered.is_empty() {
+            return Ok(Some(MessagePart::Delivered(delivered)));
+        }
+        let matched = some(&mut self.matched)?;
+        Ok((!matched.is_empty()).then_some(MessagePart::Matched(matched)))
     }
 }
 

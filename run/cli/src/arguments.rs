@@ -81,6 +81,15 @@ pub enum Command {
     Man(Man),
 }
 
+/// The processes that a run is spread over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Processes {
+    /// Those that a launcher has started
+    Auto,
+    /// This one alone
+    Off,
+}
+
 const RUN_EXAMPLES: &str = "\
 Examples:
   heddle run app.goal --set loggops.L=2500ns --set loggops.o=1500ns --set loggops.G=6ns/B
@@ -90,6 +99,7 @@ Examples:
   heddle run traffic:uniform --network infiniband --topology torus:dims=8x8 --load 0.1:0.9:0.1
   heddle run booksim:torus88.cfg --booksim injection_rate=0.3
   heddle run experiment.toml --threads 2 -o result
+  mpirun -n 4 heddle run experiment.toml
   zcat app.goal.gz | heddle run -
   heddle run result/manifest.json";
 
@@ -124,6 +134,10 @@ pub struct Run {
         conflicts_with_all = ["format", "per_rank", "output.gantt"]
     )]
     pub quiet: bool,
+    /// Run as one simulation over all processes that a launcher of MPI has started (mpirun -n 4
+    /// heddle run ...), or in each of them alone
+    #[arg(long, value_enum, default_value_t = Processes::Auto)]
+    pub processes: Processes,
     /// Draw latency and accepted over offered load of traffic as SVG, with the bands of their
     /// intervals
     #[arg(long, value_name = "FILE.svg", value_parser = crate::files::svg, help_heading = "Output")]

@@ -10,6 +10,8 @@ use std::{
 use experiment::Failure;
 use results::printable;
 
+use crate::processes;
+
 /// The exit codes, besides those of signals. `EXIT_CODES` and the book's chapter on the command
 /// line list them too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +61,15 @@ impl Ending {
         Self { exit: exit as u8, message: None }
     }
 
+    /// Returns the end of one of several processes: what it says names the process.
+    pub fn of_process(self, process: usize) -> Self {
+        let named = |message: String| match message.strip_prefix("error: ") {
+            Some(rest) => format!("error: process {process}: {rest}"),
+            None => format!("error: process {process}: {message}"),
+        };
+        Self { message: self.message.map(named), ..self }
+    }
+
     /// Says what there is to say and gives the exit code.
     pub fn report(self) -> ExitCode {
         self.say().into()
@@ -104,8 +115,12 @@ pub fn byte_of(code: i32) -> u8 {
 }
 
 /// Writes to standard error; if that is closed, nobody reads it. Control characters, which may come
-/// from a file, are escaped, and on a terminal the word that says what it is has a colour.
+/// from a file, are escaped, and on a terminal the word that says what it is has a colour. Of
+/// several processes of a job only the first one writes.
 pub fn complain(message: &str) {
+    if processes::is_silent() {
+        return;
+    }
     let text = printable(message.trim_end());
     let text = if in_colour(&io::stderr()) { coloured(&text).into() } else { text };
     let _ = writeln!(io::stderr(), "{text}");
@@ -142,6 +157,9 @@ fn coloured(text: &str) -> String {
 
 /// Writes a text to standard output. Control characters, which may come from a file, are escaped.
 pub fn print(text: &str) -> Result<(), Ending> {
+    if processes::is_silent() {
+        return Ok(());
+    }
     written(io::stdout().write_all(printable(text).as_bytes()), "standard output")
 }
 

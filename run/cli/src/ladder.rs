@@ -19,6 +19,7 @@ use crate::{
     arguments::{Format, Ladder as Arguments},
     exit::{Ending, Exit, complain, print},
     files::to_file,
+    processes,
     progress::Terminal,
     stop,
 };
@@ -31,6 +32,7 @@ type Climbed = Vec<(String, Ladder)>;
 
 /// Climbs the ladder, or one for each value of a key.
 pub fn run(arguments: &Arguments) -> Result<(), Ending> {
+    processes::refuse("ladder", "--threads N simulates on several cores")?;
     let request = Request {
         subject: Some(arguments.source.clone()),
         machine: arguments.machine.clone(),

@@ -16,6 +16,7 @@ mod measure;
 mod mpirun;
 mod picture;
 mod plot;
+mod processes;
 mod program;
 mod progress;
 mod record;
@@ -51,10 +52,13 @@ pub fn main() -> ExitCode {
     adapted.complain();
     let arguments = match Arguments::try_parse_from(flags::joined(adapted.line)) {
         Ok(arguments) => arguments,
-        Err(said) => return said_by_parser(&said),
+        Err(said) => {
+            processes::leave_to_the_first(said.use_stderr());
+            return said_by_parser(&said);
+        }
     };
     let exit = match arguments.command {
-        Command::Run(arguments) => return ended(simulate::run(&arguments, None)),
+        Command::Run(arguments) => return ended(simulate::spread(&arguments)),
         Command::Check(arguments) => files::check(&arguments),
         Command::Gen(arguments) => files::generate(&arguments),
         Command::Convert(arguments) => files::convert(&arguments),

@@ -17,7 +17,7 @@ pub use foreign_options::Adapted;
 use crate::{
     arguments::{Arguments, Format, Mpirun},
     exit::{Ending, Exit, complain, print, written},
-    program,
+    processes, program,
     progress::Terminal,
     simulate, stop,
     streams::Out,
@@ -26,6 +26,7 @@ use crate::{
 /// Runs a program whose ranks are simulated, held by what `make` makes, or as the settings say. The
 /// exit code is the program's own, if it ran.
 pub fn run(arguments: &Mpirun, make: Option<MakeRunner>) -> Result<u8, Ending> {
+    processes::refuse("mpirun", "--threads N simulates on several cores")?;
     let configuration = Configuration::read(&request(arguments)?)?;
     if !arguments.quiet && make.is_none() {
         for word in behind_program(&arguments.command) {

@@ -5,21 +5,43 @@ use std::{
     io::{self, Write},
 };
 
-use experiment::{Configuration, MakeRunner, Observers, Plan, Report, Request};
+use experiment::{Configuration, MakeRunner, Observer, Observers, Plan, Report, Request};
 use results::TimeColumn;
+use transport_mpi::Job;
 
 use crate::{
-    arguments::{Format, Run},
+    arguments::{Format, Processes, Run},
     booksim, doubt,
     exit::{Ending, Exit, complain, in_colour, print, written},
-    program,
+    processes, program,
     progress::Terminal,
     stop, traffic,
 };
 
+/// Simulates what is asked for, in the processes that a launcher has started if it has started
+/// several.
+pub fn spread(arguments: &Run) -> Result<u8, Ending> {
+    match arguments.processes {
+        Processes::Auto => processes::spread(|job| simulate(arguments, None, job)),
+        Processes::Off => run(arguments, None),
+    }
+}
+
 /// Simulates what is asked for and prints the summary. A live program is held by what `make` makes,
 /// or as the settings say, and the exit code is its own.
 pub fn run(arguments: &Run, make: Option<MakeRunner>) -> Result<u8, Ending> {
+    simulate(arguments, make, None)
+}
+
+/// Simulates in one process, or as one of the processes of a job.
+fn simulate(
+    arguments: &Run,
+    make: Option<MakeRunner>,
+    job: Option<&'static Job>,
+) -> Result<u8, Ending> {
+    if job.is_some() {
+        processes::unspread(arguments)?;
+    }
     if let Some(file) = arguments.source.strip_prefix(booksim::PREFIX) {
         return booksim::run(arguments, file).map(|()| Exit::Success as u8);
     }
@@ -42,7 +64,7 @@ pub fn run(arguments: &Run, make: Option<MakeRunner>) -> Result<u8, Ending> {
             let message = "error: traffic has no makespan for --uncertainty or --sensitivity";
             return Err(Ending::new(Exit::Usage, message));
         }
-        return traffic::run(arguments, configuration).map(|()| Exit::Success as u8);
+        return traffic::run(arguments, configuration, job).map(|()| Exit::Success as u8);
     }
     if arguments.plot.is_some() {
         let message = "--plot draws the curves of traffic, such as traffic:uniform; a program has \
@@ -53,8 +75,21 @@ pub fn run(arguments: &Run, make: Option<MakeRunner>) -> Result<u8, Ending> {
         program::trusted(arguments, &configuration)?;
     }
     program::begin(&configuration, make, arguments.quiet)?;
+    carry_out(arguments, make, configuration, job)
+}
+
+/// Simulates a program as it is configured.
+fn carry_out(
+    arguments: &Run,
+    make: Option<MakeRunner>,
+    configuration: Configuration,
+    job: Option<&'static Job>,
+) -> Result<u8, Ending> {
     let live = configuration.is_program();
-    let plan = Plan::new(configuration)?;
+    let mut plan = Plan::new(configuration)?;
+    if let Some(job) = job {
+        plan.spread(job)?;
+    }
     if plan.gantt && arguments.format == Format::Json {
         return Err(drawn_in_json());
     }
@@ -62,10 +97,11 @@ pub fn run(arguments: &Run, make: Option<MakeRunner>) -> Result<u8, Ending> {
     stop::watch(if live { live::stop } else { || {} });
     let mut out = program::output(live && arguments.format == Format::Json)?;
     let terminal = Terminal::default();
-    let report = plan.run(Observers { progress: &terminal, make, ..Observers::default() })?;
+    let progress: &dyn Observer = if processes::is_silent() { &() } else { &terminal };
+    let report = plan.run(Observers { progress, make, ..Observers::default() })?;
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     let doubt = doubt::Doubt::of(arguments, &plan)?;
-    if !arguments.quiet {
+    if !arguments.quiet && !processes::is_silent() {
         let mut text = Vec::new();
         let shown = show(arguments, plan.gantt, &report, &mut text);
         let shown = shown.and_then(|()| doubt.add(arguments.format, &mut text));

@@ -20,11 +20,12 @@ use experiment::{
 use crate::{
     arguments::{Executor, Study as Arguments},
     exit::{Ending, Exit, print},
-    stop,
+    processes, stop,
 };
 
 /// Runs a study, or says what it would run.
 pub fn run(arguments: &Arguments) -> Result<(), Ending> {
+    processes::refuse("study", "--jobs N runs several at a time")?;
     let request = Request {
         subject: Some(arguments.file.clone()),
         machine: arguments.machine.clone(),

@@ -8,28 +8,36 @@ use std::{
 use draw::{Curve, CurveChart, stacked};
 use experiment::{Configuration, Measured, TrafficPlan};
 use traffic::{Estimate, Point};
+use transport_mpi::Job;
 use units::Time;
 
 use crate::{
     arguments::{Format, Run},
     exit::{Ending, Exit, complain, written},
     files::to_file,
-    stop,
+    processes, stop,
 };
 
 /// Measures traffic and prints its points.
-pub fn run(arguments: &Run, configuration: Configuration) -> Result<(), Ending> {
-    let plan = TrafficPlan::new(configuration)?;
+pub fn run(
+    arguments: &Run,
+    configuration: Configuration,
+    job: Option<&'static Job>,
+) -> Result<(), Ending> {
+    let mut plan = TrafficPlan::new(configuration)?;
+    if let Some(job) = job {
+        plan.spread(job)?;
+    }
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     stop::watch(|| {});
     let measured = plan.run()?;
-    if !arguments.quiet {
+    if !arguments.quiet && !processes::is_silent() {
         let mut text = Vec::new();
         let shown = show(arguments.format, &measured, &mut text)
             .and_then(|()| io::stdout().write_all(&text));
         written(shown, "standard output")?;
     }
-    if let Some(file) = &arguments.plot {
+    if let Some(file) = arguments.plot.as_ref().filter(|_| !processes::is_silent()) {
         let drawing = stacked(&plot(&arguments.source, &measured.points));
         to_file(Path::new(file), |out| out.write_all(drawing.as_bytes()))?;
     }

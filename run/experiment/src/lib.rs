@@ -27,6 +27,7 @@ pub use booksim::{BookSim, BookSimPoint, BookSimPoints};
 pub use folder::{Output, Timeline};
 pub use host::Meter;
 pub use job::{Ending, Failure, Job, Observer, Observers, Records, Report, Runs};
+pub use kernel::{Peers, TransportKind};
 pub use live::{Launch, MakeRunner, Printing, Runner};
 pub use models::{
     Calls, Carried, Loaded, Machine, Model, NetworkFacts, Run, Seen, Signals, Simulated, Stock,

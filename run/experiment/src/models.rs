@@ -200,12 +200,13 @@ impl Run<'_> {
         }
     }
 
-    /// Joins the probes of all workers.
+    /// Joins the probes of all workers, and those of other processes that take part.
     pub fn merge(
         &self,
         probes: Vec<Collector>,
     ) -> Result<(Recorded, Option<MessageTable>), Failure> {
-        Collector::merge(probes, self.spill).map_err(|source| {
+        let all = Collector::gather(probes, self.settings.transport);
+        all.and_then(|all| Collector::merge(all, self.spill)).map_err(|source| {
             let folder = self.spill.unwrap_or(Path::new(""));
             let path = folder.join(Artifact::Messages.file_name());
             Failure::Output(results::Error::Io { path, source })

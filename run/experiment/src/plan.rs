@@ -6,6 +6,7 @@ use std::{
 };
 
 use host::Settings;
+use kernel::{Peers, TransportKind};
 use traces::source::Traces;
 use units::Time;
 
@@ -111,6 +112,30 @@ impl Plan {
             inputs,
             configuration,
         })
+    }
+
+    /// Makes it the plan of one of several processes that carry it out together. The first of them
+    /// writes the folder.
+    ///
+    /// # Errors
+    /// If it is for one process only.
+    pub fn spread(&mut self, peers: &'static dyn Peers) -> Result<(), Mistakes> {
+        let alone = if self.configuration.is_program() {
+            Some("a live program")
+        } else {
+            self.machine.is_sequential().then(|| self.configuration.model().choice())
+        };
+        if let Some(alone) = alone {
+            let message = format!("{alone} is simulated in one process, not in {}", peers.count());
+            let help = "start heddle without the launcher; --threads N uses several cores";
+            let mistake = Diagnostic::new(Place::Nowhere, message).help(help.to_owned());
+            return Err(Mistakes(vec![mistake]));
+        }
+        self.settings.transport = TransportKind::Spread(peers);
+        if peers.me() > 0 {
+            self.output = None;
+        }
+        Ok(())
     }
 
     /// The job that it plans, watched by `observers`.

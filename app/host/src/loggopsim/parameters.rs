@@ -29,14 +29,16 @@ impl Parameters {
             && costs.send_overhead == costs.receive_overhead
             && costs.send_overhead_per_byte == costs.receive_overhead_per_byte;
         if !one {
-            return Err(Error::Compat("one set of parameters for all messages and both sides"));
+            return Err(Error::Compat(
+                "one set of parameters for all messages and both sides".into(),
+            ));
         }
         if settings.parameters.inject == Inject::Start {
-            return Err(Error::Compat("loggops.inject = \"end\""));
+            return Err(Error::Compat("loggops.inject = \"end\"".into()));
         }
         let whole = |rate: TimePerByte| match rate.parts() {
             (ps, 1) => Ok(ps),
-            _ => Err(Error::Compat("G and O that are whole picoseconds per byte")),
+            _ => Err(Error::Compat("G and O that are whole picoseconds per byte".into())),
         };
         let times = [
             costs.latency.ps(),

@@ -1,20 +1,24 @@
 //! The seam between workers: how mail and bounds pass from one to another.
 //!
 //! Everything that a worker learns of the others passes through a [`Transport`], in one collective
-//! step per window. Two are here: [`Threads`] passes references in shared memory, and [`Bytes`]
-//! encodes every message, as a transport between machines would.
+//! step per window. [`Threads`] passes references in shared memory; [`Processes`] encodes what goes
+//! to other processes, over whatever brings bytes there; [`Bytes`] encodes every message.
 
 mod bounds;
 mod bytes;
+mod channels;
 mod lanes;
 mod meeting;
 mod order;
+mod processes;
 mod threads;
 
 pub use bounds::Bounds;
 pub use bytes::Bytes;
+pub use channels::Channels;
 pub use lanes::Route;
 pub use order::{AtWork, wait_for_those_before};
+pub use processes::{Peers, Processes, exchange};
 pub use threads::Threads;
 
 use crate::{Event, Wire};

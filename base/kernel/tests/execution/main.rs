@@ -7,9 +7,10 @@ mod oracle;
 mod order;
 mod passive;
 mod pipes;
+mod processes;
 mod toy;
 
-use kernel::{Config, TransportKind, execute};
+use kernel::{Channels, Config, Error, Finished, Model, TransportKind, execute};
 use toy::{Kind, Seen, Toy, WAKE};
 
 const CONFIGS: [(usize, TransportKind); 8] = [
@@ -23,6 +24,9 @@ const CONFIGS: [(usize, TransportKind); 8] = [
     (7, TransportKind::Serialised),
 ];
 
+/// The workers of each of several processes of the system.
+const SPREAD: [&[usize]; 4] = [&[1, 1], &[2, 1], &[1, 1, 1, 1], &[3, 2, 2]];
+
 /// Returns the results of all processes in the order of their numbers.
 fn by_number<R>(workers: Vec<Vec<(u32, R)>>) -> Vec<R> {
     let mut all: Vec<_> = workers.into_iter().flatten().collect();
@@ -30,14 +34,56 @@ fn by_number<R>(workers: Vec<Vec<(u32, R)>>) -> Vec<R> {
     all.into_iter().map(|result| result.1).collect()
 }
 
+/// Runs a model spread over as many processes as there are numbers of workers, and returns the
+/// results of all.
+fn spread<M: Model>(
+    model: &M,
+    count: u32,
+    workers: &[usize],
+    worker: impl Fn() -> M::Worker + Sync,
+) -> Vec<Result<Finished<M::Worker>, Error>>
+where
+    M::Worker: Send,
+{
+    let peers = Channels::peers(workers.len());
+    std::thread::scope(|scope| {
+        let begin = |(peers, &workers)| {
+            let config = Config { workers, transport: TransportKind::Spread(peers) };
+            let worker = &worker;
+            scope.spawn(move || execute(model, count, config, worker))
+        };
+        let threads: Vec<_> = peers.into_iter().zip(workers).map(begin).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    })
+}
+
+/// Joins what all processes have found.
+fn joined<W>(found: Vec<Result<Finished<W>, Error>>) -> Finished<W> {
+    let mut found = found.into_iter().map(|one| one.expect("no overflow"));
+    let mut all = found.next().expect("a process");
+    for one in found {
+        assert_eq!((one.last, one.windows, one.instants), (all.last, all.windows, all.instants));
+        all.workers.extend(one.workers);
+    }
+    all
+}
+
 /// Runs the model in all ways, compares, and returns the logs and the number of windows and of
 /// instants among them, if it is the same for all.
 fn check(toy: &Toy) -> (Vec<Vec<Seen>>, (u64, u64)) {
     let expected = oracle::logs(toy);
     let mut counts = None;
-    for (workers, transport) in CONFIGS {
+    let alone = CONFIGS.map(|(workers, transport)| {
         let config = Config { workers, transport };
         let finished = execute(toy, toy.processes, config, Vec::new).expect("no overflow");
+        (format!("{config:?}"), finished)
+    });
+    let fit = SPREAD.iter().filter(|workers| workers.len() <= toy.processes as usize);
+    let several = fit.map(|workers| {
+        let found = spread(toy, toy.processes, workers, Vec::new);
+        (format!("processes of {workers:?} workers"), joined(found))
+    });
+    for (config, finished) in alone.into_iter().chain(several) {
         let logs = by_number(finished.workers);
         let what = (toy.processes, toy.lookahead, toy.seed, config);
         assert_eq!(logs.len(), expected.len(), "{what:?}");

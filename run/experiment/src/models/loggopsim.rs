@@ -90,5 +90,5 @@ fn imitated<P: Work, B: Probe<Record>>(
 ) -> Result<(Outcome, B), host::Error> {
     program
         .by_loggopsim(settings, probe)
-        .unwrap_or(Err(host::Error::Compat("a program that is known in advance")))
+        .unwrap_or(Err(host::Error::Compat("a program that is known in advance".into())))
 }

@@ -131,7 +131,7 @@ impl<N: Links + Clone + Debug + Send + 'static> Loaded for Under<N> {
         }
         let observed = traffic::observe(&self.network, settings, false, || Watch::new(interval))?;
         let (network, imported) = (Box::new(self.network.clone()), Arc::clone(&self.imported));
-        let watched = Watch::merge(observed.probes);
+        let watched = Watch::merge(Watch::gather(observed.probes, settings.transport));
         let seen = Seen { watched, network, imported, end: observed.span.1 };
         Ok((observed.point, Some(seen)))
     }
@@ -238,7 +238,7 @@ impl<W: Wires> Model for Switched<W> {
             let probe = || Both(run.collector(), run.interval.map(Watch::new));
             let (outcome, probes) =
                 host::simulate_over(network, Some(hosts), program, settings, probe)?;
-            let (collectors, watched) = Both::merge(probes);
+            let (collectors, watched) = Both::merge(probes, settings.transport);
             let recorded = run.merge(collectors)?;
             let end = outcome.ranks.iter().map(|rank| rank.finish).max().unwrap_or_default();
             let seen = watched.map(|watched| {

@@ -4,7 +4,7 @@ use std::{fmt::Debug, io::Write, sync::Arc};
 
 use ::topology::{Graph, Imported, Topology};
 use host::Record;
-use kernel::Probe;
+use kernel::{Probe, TransportKind};
 use network::Links;
 use results::{Artifact, Collector, ConnectionRow, DeviceRow, Fixed, RunDirectory, Writer};
 use traffic::{Watch, Watched};
@@ -128,11 +128,13 @@ fn connections(graph: &Graph) -> impl Iterator<Item = ConnectionRow> {
 pub(crate) struct Both(pub Collector, pub Option<Watch>);
 
 impl Both {
-    /// Takes the probes of all workers apart, and joins those of the network.
-    pub fn merge(all: Vec<Self>) -> (Vec<Collector>, Option<Watched>) {
+    /// Takes the probes of all workers apart, and joins those of the network, of other processes
+    /// that take part as well.
+    pub fn merge(all: Vec<Self>, transport: TransportKind) -> (Vec<Collector>, Option<Watched>) {
         let (collectors, watches): (_, Vec<_>) =
             all.into_iter().map(|Self(one, other)| (one, other)).unzip();
         let watches: Option<Vec<Watch>> = watches.into_iter().collect();
+        let watches = watches.map(|watches| Watch::gather(watches, transport));
         (collectors, watches.filter(|all| !all.is_empty()).map(Watch::merge))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{io::Write, path::Path, time::Instant};
 
+use kernel::{Peers, TransportKind};
 use results::{Artifact, Performance, RunDirectory};
 use serde::Serialize;
 use traffic::{Arrivals, Destinations, Lengths, Pattern, Point, Saturation, Settings, Span};
@@ -10,7 +11,7 @@ use units::{Bytes, Time};
 use crate::{
     folder::{self, Output},
     job::Failure,
-    models::{self, Loaded, Model, Stock, Switches, tables},
+    models::{self, Loaded, Model, Seen, Stock, Switches, tables},
     plan,
     settings::{
         configuration::Configuration,
@@ -97,6 +98,21 @@ impl TrafficPlan {
         })
     }
 
+    /// Makes it the plan of one of several processes that carry it out together. The first of them
+    /// writes the folder.
+    ///
+    /// # Errors
+    /// If it is for one process only.
+    pub fn spread(&mut self, peers: &'static dyn Peers) -> Result<(), Mistakes> {
+        if self.configuration.model() == scope::Model::Flow {
+            let message = format!("flows are simulated in one process, not in {}", peers.count());
+            let help = "start heddle without the launcher".to_owned();
+            return Err(Mistakes(vec![nowhere(&message).help(help)]));
+        }
+        self.settings.transport = TransportKind::Spread(peers);
+        Ok(())
+    }
+
     /// Returns whether a folder is written.
     pub const fn writes(&self) -> bool {
         self.output.is_some()
@@ -107,16 +123,17 @@ impl TrafficPlan {
         let wrong = |error: traffic::Error| Failure::Input(self.network.explained(&error));
         let Some(output) = &self.output else { return self.measure().map_err(wrong) };
         let start = Instant::now();
-        let mut directory = RunDirectory::create(&output.directory, output.force)?;
-        let inputs = plan::inputs(&self.configuration);
-        directory.write(Artifact::Manifest, |out| {
-            let text = manifest::write(&self.configuration, &inputs, None, &output.directory)?;
-            out.write_all(text.as_bytes())
-        })?;
-        let measured = match self.loads[..] {
-            [load] if !self.saturation => self.watch(load, &mut directory)?,
-            _ => self.measure().map_err(wrong)?,
+        // Of several processes the first one writes.
+        let first = self.settings.transport.peers().is_none_or(|peers| peers.me() == 0);
+        let directory = first.then(|| self.create(output)).transpose()?;
+        let (measured, seen) = match self.loads[..] {
+            [load] if !self.saturation => self.watch(load).map_err(wrong)?,
+            _ => (self.measure().map_err(wrong)?, None),
         };
+        let Some(mut directory) = directory else { return Ok(measured) };
+        if let Some(seen) = seen {
+            seen.write_all(&mut directory)?;
+        }
         let took = start.elapsed();
         let points = &measured.points;
         let messages = points.iter().map(|point| point.messages).sum();
@@ -129,6 +146,17 @@ impl TrafficPlan {
             folder::write_report(&output.directory, options)?;
         }
         Ok(measured)
+    }
+
+    /// Makes the folder, with the manifest.
+    fn create(&self, output: &Output) -> Result<RunDirectory, Failure> {
+        let mut directory = RunDirectory::create(&output.directory, output.force)?;
+        let inputs = plan::inputs(&self.configuration);
+        directory.write(Artifact::Manifest, |out| {
+            let text = manifest::write(&self.configuration, &inputs, None, &output.directory)?;
+            out.write_all(text.as_bytes())
+        })?;
+        Ok(directory)
     }
 
     fn measure(&self) -> Result<Measured, traffic::Error> {
@@ -146,17 +174,11 @@ impl TrafficPlan {
         Ok(Measured { points, saturation: None })
     }
 
-    /// Measures one load and writes what the network tells of it.
-    fn watch(&self, load: f64, directory: &mut RunDirectory) -> Result<Measured, Failure> {
+    /// Measures one load and keeps what the network tells of it.
+    fn watch(&self, load: f64) -> Result<(Measured, Option<Seen>), traffic::Error> {
         let settings = Settings { load, ..self.settings.clone() };
-        let (point, seen) = self
-            .network
-            .observe(&settings, self.interval)
-            .map_err(|error| Failure::Input(self.network.explained(&error)))?;
-        if let Some(seen) = seen {
-            seen.write_all(directory)?;
-        }
-        Ok(Measured { points: vec![point], saturation: None })
+        let (point, seen) = self.network.observe(&settings, self.interval)?;
+        Ok((Measured { points: vec![point], saturation: None }, seen))
     }
 }
 
