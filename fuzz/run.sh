@@ -28,7 +28,7 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 target_dir=${CARGO_TARGET_DIR:-fuzz/target}
 llvm=(level=4 inline-8bit-counters pc-table trace-compares)
 RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module ${llvm[*]/#/-Cllvm-args=-sanitizer-coverage-}"
-RUSTFLAGS+=" -Cdebug-assertions -Ccodegen-units=1"
+RUSTFLAGS+=" -Cdebug-assertions"
 export RUSTFLAGS
 cargo build --manifest-path fuzz/Cargo.toml --release --target "$host" --target-dir "$target_dir"
 
