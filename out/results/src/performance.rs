@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use kernel::TransportKind;
 use serde::Serialize;
 
 /// The contents of `performance.json`.
@@ -11,17 +12,20 @@ pub struct Performance {
     pub wall_seconds: f64,
     /// Wall time of the simulation phase alone.
     pub simulation_seconds: f64,
-    /// CPU time of the process, all threads.
+    /// CPU time, of all threads and processes.
     pub cpu_seconds: f64,
-    /// The most memory that the process ever had resident; `None` where the system does not tell.
+    /// The most memory that a process ever had resident; `None` where the system does not tell.
     pub peak_rss_bytes: Option<u64>,
     /// Events and signals per second of the simulation phase, where they are counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events_per_second: Option<f64>,
     /// Messages per second of the simulation phase.
     pub messages_per_second: f64,
-    /// Worker threads.
+    /// Worker threads, of each process.
     pub threads: usize,
+    /// The processes that a run was spread over, if there were several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processes: Option<usize>,
 }
 
 impl Performance {
@@ -43,6 +47,21 @@ impl Performance {
             events_per_second: events.map(per_second),
             messages_per_second: per_second(messages),
             threads,
+            processes: None,
+        }
+    }
+
+    /// Adds what the other processes have taken that a run is spread over: the sum of their CPU
+    /// times, and the memory of the largest one. All processes call it at the same place.
+    #[must_use]
+    pub fn of_all(self, transport: TransportKind) -> Self {
+        let Some(peers) = transport.peers() else { return self };
+        let all = transport.exchange((self.cpu_seconds, self.peak_rss_bytes));
+        Self {
+            cpu_seconds: all.iter().map(|one| one.0).sum(),
+            peak_rss_bytes: all.iter().filter_map(|one| one.1).max(),
+            processes: Some(peers.count()),
+            ..self
         }
     }
 }

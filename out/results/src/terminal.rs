@@ -51,12 +51,16 @@ fn render(text: &mut String, summary: &Summary, performance: &Performance) -> st
         .map_or_else(String::new, |value| format!(", {}", rate(value)));
     let events = format!("{}{signals}{rate}", summary.events);
     row(text, "events", &events)?;
+    let threads = plural(performance.threads as u64, "thread");
+    let workers = match performance.processes {
+        Some(processes) => format!("{processes} processes of {threads}"),
+        None => threads,
+    };
     let time = format!(
-        "{} simulating, {} in all, {} CPU, {}",
+        "{} simulating, {} in all, {} CPU, {workers}",
         seconds(performance.simulation_seconds),
         seconds(performance.wall_seconds),
-        seconds(performance.cpu_seconds),
-        plural(performance.threads as u64, "thread")
+        seconds(performance.cpu_seconds)
     );
     row(text, "time", &time)?;
     if let Some(peak) = performance.peak_rss_bytes {

@@ -11,6 +11,7 @@ use std::{
 
 use common::{Ended, Folder};
 use recorder::libraries::{self, Outcome};
+use serde_json::Value;
 
 /// The folder of the small libraries.
 fn libraries() -> &'static Path {
@@ -93,6 +94,9 @@ fn check(name: &str, arguments: &str, shapes: &[(usize, usize)]) {
             equal(&folder, "one", "several");
             let first = |text: &str| text.lines().next().map(str::to_owned);
             assert_eq!(first(&ended.stdout), first(&alone.stdout));
+            let performance = folder.read("several/performance.json");
+            let performance: Value = serde_json::from_slice(&performance).expect("JSON");
+            assert_eq!(performance["processes"], *processes);
         }
     }
 }

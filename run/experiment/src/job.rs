@@ -284,7 +284,8 @@ impl<W, M: Model> Job<'_, W, M> {
         let summary = Summary::new(&outcome, describe);
         let threads = if self.machine.is_sequential() { 1 } else { self.settings.threads };
         Report {
-            performance: performance(start, took, threads, &summary),
+            performance: performance(start, took, threads, &summary)
+                .of_all(self.settings.transport),
             summary,
             outcome,
             recorded,

@@ -127,5 +127,6 @@ pub const fn performance() -> Performance {
         events_per_second: Some(16.0),
         messages_per_second: 4.0,
         threads: 2,
+        processes: None,
     }
 }

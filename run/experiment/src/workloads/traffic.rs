@@ -130,14 +130,15 @@ impl TrafficPlan {
             [load] if !self.saturation => self.watch(load).map_err(wrong)?,
             _ => (self.measure().map_err(wrong)?, None),
         };
+        let took = start.elapsed();
+        let points = &measured.points;
+        let messages = points.iter().map(|point| point.messages).sum();
+        let performance = Performance::measure(start, took, self.settings.threads, None, messages)
+            .of_all(self.settings.transport);
         let Some(mut directory) = directory else { return Ok(measured) };
         if let Some(seen) = seen {
             seen.write_all(&mut directory)?;
         }
-        let took = start.elapsed();
-        let points = &measured.points;
-        let messages = points.iter().map(|point| point.messages).sum();
-        let performance = Performance::measure(start, took, self.settings.threads, None, messages);
         directory.write(Artifact::Performance, |out| results::write_pretty(out, &performance))?;
         directory.write(Artifact::Points, |out| results::write_points(out, points))?;
         directory.write(Artifact::PointsJson, |out| results::write_pretty(out, &measured))?;
