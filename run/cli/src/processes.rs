@@ -84,7 +84,9 @@ pub fn spread(run: impl FnOnce(Option<&'static Job>) -> Result<u8, Ending>) -> R
 
 /// Refuses what one process does alone.
 pub fn unspread(arguments: &Run) -> Result<(), Ending> {
-    let what = if arguments.source.starts_with(booksim::PREFIX) {
+    let what = if arguments.source == "-" {
+        "a schedule on standard input"
+    } else if arguments.source.starts_with(booksim::PREFIX) {
         "a configuration of BookSim"
     } else if arguments.uncertainty.is_some() {
         "--uncertainty"

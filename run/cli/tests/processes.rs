@@ -160,6 +160,7 @@ fn what_is_wrong_is_said_once() {
         said("run pattern:gather --no-such-option", 2, "unexpected argument");
         said("run pattern:gather --ranks 2 --network flow --topology torus:dims=2x2", 1, "flow");
         said("mpirun -n 2 true", 2, "--threads N");
+        said("run -", 2, "a schedule on standard input is for one process");
         said("ladder pattern:gather", 2, "one process");
         said("run pattern:gather --ranks 2 --uncertainty", 2, "--uncertainty is for one process");
         let alone = launched(&folder, launcher, 2, "run pattern:gather --processes off");
