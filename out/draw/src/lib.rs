@@ -6,6 +6,7 @@
 //! - [`Diagram`] draws named nodes and the lines between them; [`topology`] lays a topology out as
 //!   one, and [`heat_map`] colours its links; [`places`]
 //!   are where it puts the devices.
+//! - [`png`] draws any of these as pixels.
 //!
 //! A drawing is a function of plain data: strings, numbers, and the graph of a topology. The crate
 //! knows neither runs nor network models, and it does not write files. Whatever text it is given
@@ -17,6 +18,7 @@ mod curve;
 mod diagram;
 mod group;
 mod heat;
+mod png;
 mod svg;
 mod topology;
 
@@ -26,3 +28,4 @@ pub use curve::{Curve, CurveChart, stacked};
 pub use diagram::{Connection, Diagram, Legend, Node, Stroke, Symbol};
 pub use group::{Group, GroupChart, GroupShape};
 pub use heat::HeatChart;
+pub use png::{PngError, png};

@@ -201,7 +201,7 @@ pub fn read(
     chosen: &Chosen,
     blobs: &mut Blobs,
 ) -> Result<Value, Error> {
-    let path = folder.join(Artifact::Activity.file_name());
+    let path = Artifact::Activity.path(folder);
     if !path.is_file() {
         return Ok(Value::Null);
     }

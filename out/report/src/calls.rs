@@ -23,7 +23,7 @@ struct Function {
 
 /// Sums up calls by function; null if the folder does not have them.
 pub fn read(folder: &Path, scale: &Scale) -> Result<Value, Error> {
-    let path = folder.join(Artifact::Calls.file_name());
+    let path = Artifact::Calls.path(folder);
     if !path.is_file() {
         return Ok(Value::Null);
     }

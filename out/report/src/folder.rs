@@ -1,9 +1,6 @@
 //! Reading one folder of results, or one ladder.
 
-use std::{
-    fs::{self, File},
-    path::Path,
-};
+use std::{fs, path::Path};
 
 use results::{Artifact, PointRow, Reader};
 use serde_json::{Value, json};
@@ -33,7 +30,7 @@ pub fn read(
         ladder(path, options)?
     } else if path.join("study.json").is_file() {
         study(path, options)?
-    } else if path.join(Artifact::Points.file_name()).is_file() {
+    } else if Artifact::Points.path(path).is_file() {
         traffic(path, options, blobs)?
     } else if path.join(Artifact::Summary.file_name()).is_file() {
         program(path, options, blobs)?
@@ -149,7 +146,7 @@ fn program(folder: &Path, options: &Options, blobs: &mut Blobs) -> Result<Value,
 
 /// A measurement of traffic.
 fn traffic(folder: &Path, options: &Options, blobs: &mut Blobs) -> Result<Value, Error> {
-    let path = folder.join(Artifact::Points.file_name());
+    let path = Artifact::Points.path(folder);
     let mut points = Vec::new();
     for row in Reader::<PointRow>::open(&path)?.take(ROWS) {
         let row = row?;
@@ -185,15 +182,14 @@ fn traffic(folder: &Path, options: &Options, blobs: &mut Blobs) -> Result<Value,
 
 /// The table of a study.
 fn study(folder: &Path, options: &Options) -> Result<Value, Error> {
-    let path = folder.join("runs.csv");
+    let path = results::study_table(folder);
     let contents = |message: String| Error::Contents { path: path.clone(), message };
     if !path.is_file() {
         return Err(contents(
             "not there: `heddle study --resume` carries out what is missing".into(),
         ));
     }
-    let file = File::open(&path).map_err(Error::at(&path))?;
-    let mut reader = csv::Reader::from_reader(file);
+    let mut reader = csv::Reader::from_reader(results::open_table(&path)?);
     let columns = reader.headers().map_err(|error| contents(error.to_string()))?.clone();
     let mut rows = Vec::new();
     let mut total = 0_u64;

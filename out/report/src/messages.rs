@@ -130,7 +130,7 @@ pub fn read(
     chosen: &Chosen,
     blobs: &mut Blobs,
 ) -> Result<Value, Error> {
-    let path = folder.join(Artifact::Messages.file_name());
+    let path = Artifact::Messages.path(folder);
     if !path.is_file() {
         return Ok(Value::Null);
     }

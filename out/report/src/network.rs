@@ -37,7 +37,7 @@ struct Cell {
 
 /// Reads what ports did; null if the folder does not tell.
 pub fn lanes(folder: &Path, names: &mut Names, blobs: &mut Blobs) -> Result<Value, Error> {
-    let path = folder.join(Artifact::Lanes.file_name());
+    let path = Artifact::Lanes.path(folder);
     if !path.is_file() {
         return Ok(Value::Null);
     }
@@ -153,7 +153,7 @@ impl Devices {
 
 fn devices(folder: &Path, names: &mut Names) -> Result<Devices, Error> {
     let mut devices = Devices::default();
-    let path = folder.join(Artifact::Devices.file_name());
+    let path = Artifact::Devices.path(folder);
     if !path.is_file() {
         return Ok(devices);
     }
@@ -170,7 +170,7 @@ fn devices(folder: &Path, names: &mut Names) -> Result<Devices, Error> {
 
 /// The links between devices that are drawn: ends with their ports, and whether they work.
 fn connections(folder: &Path, devices: usize) -> Result<Vec<Value>, Error> {
-    let path = folder.join(Artifact::Connections.file_name());
+    let path = Artifact::Connections.path(folder);
     if devices > DRAWN || !path.is_file() {
         return Ok(Vec::new());
     }
@@ -193,7 +193,7 @@ pub fn loads(
     names: &mut Names,
     blobs: &mut Blobs,
 ) -> Result<Value, Error> {
-    let path = folder.join(Artifact::Loads.file_name());
+    let path = Artifact::Loads.path(folder);
     if !path.is_file() || horizon == 0 {
         return Ok(Value::Null);
     }

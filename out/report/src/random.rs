@@ -41,13 +41,13 @@ pub struct Placed<R> {
 impl<R: Row> Random<R> {
     /// Opens a table; `None` if the folder does not have it.
     pub fn open(folder: &Path) -> Result<Option<Self>, Error> {
-        let path = folder.join(R::TABLE.artifact.file_name());
+        let path = R::TABLE.artifact.path(folder);
         if !path.is_file() {
             return Ok(None);
         }
         // Checks the header.
         Reader::<R>::open(&path)?;
-        let file = File::open(&path).map_err(Error::at(&path))?;
+        let file = results::table_file(&path)?;
         let end = file.metadata().map_err(Error::at(&path))?.len();
         let start = R::TABLE.header().len() as u64 + 1;
         Ok(Some(Self { file, path, start, end, row: PhantomData }))

@@ -49,7 +49,7 @@ impl Scale {
 }
 
 fn rows(folder: &Path) -> Result<Option<Reader<RankRow>>, Error> {
-    let path = folder.join(Artifact::Ranks.file_name());
+    let path = Artifact::Ranks.path(folder);
     Ok(if path.is_file() { Some(Reader::open(&path)?) } else { None })
 }
 

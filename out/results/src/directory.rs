@@ -4,10 +4,12 @@
 //! together, by [`RunDirectory::finish`]. Until then an older run's files stay as they are; a run
 //! that fails or is stopped leaves them, and never a half-written file under a final name.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use crate::table::{TableForm, TableOutput};
 use crate::temporary::{self, Temporary, hold, is_stale};
 
 /// A file of a run directory.
@@ -113,6 +115,57 @@ impl Artifact {
             Self::Report => "report.html",
         }
     }
+
+    /// Its name in the folder if tables have this form.
+    fn name_as(self, form: TableForm) -> Cow<'static, str> {
+        let name = self.file_name();
+        match (name.strip_suffix(".csv"), form) {
+            (Some(stem), TableForm::Parquet) => format!("{stem}.parquet").into(),
+            _ => name.into(),
+        }
+    }
+
+    /// Its path in a folder, in the form in which it is there.
+    pub fn path(self, folder: &Path) -> PathBuf {
+        let [csv, parquet] = FORMS.map(|form| folder.join(self.name_as(form).as_ref()));
+        if parquet.is_file() && !csv.is_file() { parquet } else { csv }
+    }
+}
+
+/// Returns the path of the table of a study, in the form in which it is there.
+pub fn study_table(folder: &Path) -> PathBuf {
+    let [csv, parquet] = ["runs.csv", "runs.parquet"].map(|name| folder.join(name));
+    if parquet.is_file() && !csv.is_file() { parquet } else { csv }
+}
+
+/// The forms of tables.
+const FORMS: [TableForm; 2] = [TableForm::Csv, TableForm::Parquet];
+
+/// A file of a run directory that is being written.
+#[derive(Debug)]
+pub struct OutputFile {
+    out: BufWriter<File>,
+    form: TableForm,
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl TableOutput for OutputFile {
+    fn form(&self) -> TableForm {
+        self.form
+    }
 }
 
 /// An error in making or filling a run directory.
@@ -139,6 +192,8 @@ pub enum Error {
 #[derive(Debug)]
 pub struct RunDirectory {
     path: PathBuf,
+    /// The form of its tables.
+    form: TableForm,
     // Dropped in this order: a folder must be empty to be removed.
     written: Vec<(Artifact, Temporary)>,
     created: Vec<Temporary>,
@@ -168,25 +223,33 @@ impl RunDirectory {
             }
             Err(error) => return Err(at(path)(error)),
         };
-        Ok(Self { path: path.to_owned(), written: Vec::new(), created })
+        Ok(Self { path: path.to_owned(), form: TableForm::Csv, written: Vec::new(), created })
+    }
+
+    /// Writes tables in this form from now on.
+    #[must_use]
+    pub fn with_tables_as(self, form: TableForm) -> Self {
+        Self { form, ..self }
     }
 
     /// Writes one file; `content` fills it. It gets its final name in [`RunDirectory::finish`].
     pub fn write(
         &mut self,
         artifact: Artifact,
-        content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+        content: impl FnOnce(&mut OutputFile) -> io::Result<()>,
     ) -> Result<(), Error> {
         self.written.retain(|(other, _)| *other != artifact);
+        let path = self.path.join(artifact.name_as(self.form).as_ref());
         let fill = || {
-            let (temporary, file) = Temporary::file(&self.path.join(artifact.file_name()))?;
-            let mut file = BufWriter::with_capacity(1 << 16, file);
+            let (temporary, file) = Temporary::file(&path)?;
+            let out = BufWriter::with_capacity(1 << 16, file);
+            let mut file = OutputFile { out, form: self.form };
             content(&mut file)?;
             file.flush()?;
-            file.get_ref().sync_all()?;
+            file.out.get_ref().sync_all()?;
             Ok(temporary)
         };
-        let temporary = fill().map_err(at(&self.path.join(artifact.file_name())))?;
+        let temporary = fill().map_err(at(&path))?;
         self.written.push((artifact, temporary));
         Ok(())
     }
@@ -196,10 +259,12 @@ impl RunDirectory {
     pub fn finish(self) -> Result<(), Error> {
         let mut held = hold();
         for artifact in Artifact::ALL {
-            remove(&self.path.join(artifact.file_name()))?;
+            for form in FORMS {
+                remove(&self.path.join(artifact.name_as(form).as_ref()))?;
+            }
         }
         for (artifact, temporary) in self.written.iter().rev() {
-            let path = self.path.join(artifact.file_name());
+            let path = self.path.join(artifact.name_as(self.form).as_ref());
             held.rename(temporary, &path).map_err(at(&path))?;
         }
         // The folder's entries are on disk once the folder itself is synced, where that is
@@ -213,7 +278,7 @@ impl RunDirectory {
 
 /// Says whether a name is one that heddle gives to a file of a run directory.
 fn is_artifact(name: &str) -> bool {
-    Artifact::ALL.iter().any(|artifact| artifact.file_name() == name)
+    FORMS.iter().any(|form| Artifact::ALL.iter().any(|artifact| artifact.name_as(*form) == name))
 }
 
 /// Removes what runs left behind that were killed.

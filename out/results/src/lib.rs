@@ -3,8 +3,8 @@
 //! - [`Collector`] is the probe that keeps the events of each message and each CPU;
 //!   [`Collector::merge`] joins the records of all workers into [`Recorded`], and into a
 //!   [`MessageTable`] where messages are many.
-//! - A [`Row`] is a row of one of the [`TABLES`]; a [`Writer`] writes a table as CSV, and a
-//!   [`Reader`] reads it. [`Columns`] is a table by columns, in memory.
+//! - A [`Row`] is a row of one of the [`TABLES`]; a [`Writer`] writes a table as CSV or as
+//!   Parquet, and a [`Reader`] reads it. [`Columns`] is a table by columns, in memory.
 //! - [`write_perfetto`], [`write_paje`] and [`write_chrome`] write timelines; a [`CallTimeline`]
 //!   shows the calls of several runs.
 //! - [`Summary`] holds the reproducible figures of a run, [`Performance`] those that differ from
@@ -40,21 +40,22 @@ mod traffic_tables;
 pub use call_timeline::CallTimeline;
 pub use chrome::write_chrome;
 pub use collector::{Collector, Computation, LinkLoad, Message, Recorded, Slice, Wanted};
-pub use directory::{Artifact, Error, RunDirectory};
+pub use directory::{Artifact, Error, OutputFile, RunDirectory, study_table};
 pub use format::{Column as TimeColumn, plural, printable};
 pub use gantt::{GANTT_RANKS, write_gantt};
 pub use json::{write_json, write_pretty};
 pub use messages::MessageTable;
 pub use paje::write_paje;
 pub use perfetto::write_perfetto;
-pub use performance::Performance;
+pub use performance::{Performance, Usage, Used};
 pub use progress::{Progress, Snapshot, Work, end_status, show_status};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
 pub use table::{
     ActivityRow, Call, CallRow, Cell, Column, Columns, ComputationRow, ConnectionRow, DeviceRow,
     Fixed, FlowRow, HopRow, Kind, LaneRow, LoadRow, LossRow, MessageRow, NamedColumn, PointRow,
-    RankRow, ReadError, Reader, Row, TABLES, Table, Text, Value, Values, Writer, write_activity,
-    write_calls, write_computation, write_loads, write_messages, write_ranks,
+    RankRow, ReadError, Reader, Row, TABLES, Table, TableForm, TableOutput, TableText, Text, Value,
+    Values, Writer, open_table, table_file, write_activity, write_calls, write_computation,
+    write_loads, write_messages, write_ranks,
 };
 pub use temporary::{Held, Temporary, hold};
 pub use terminal::{describe_deadlock, write_terminal};

@@ -4,11 +4,7 @@
 //! the order of (source, sequence), which two sorted streams of marks and one of sends share; rows
 //! are then sorted by their injection. Both sorts move to files what memory does not hold.
 
-use std::{
-    io::{self, Write},
-    iter::Peekable,
-    path::Path,
-};
+use std::{io, iter::Peekable, path::Path};
 
 use serde::{Deserialize, Serialize};
 use units::Time;
@@ -16,7 +12,7 @@ use units::Time;
 use crate::{
     Message,
     sort::{Sorted, Sorter, Words, sorted},
-    table::{MessageRow, Writer},
+    table::{MessageRow, TableOutput, Writer},
 };
 
 /// A message by its source rank and its number among the source's sends.
@@ -227,8 +223,8 @@ impl MessageTable {
     }
 
     /// Writes `messages.csv`.
-    pub fn write(self, out: &mut impl Write) -> io::Result<()> {
-        let mut table = Writer::new(out);
+    pub fn write(self, out: &mut impl TableOutput) -> io::Result<()> {
+        let mut table = Writer::new(out)?;
         for (id, row) in (0..).zip(sorted(vec![self.rows])?) {
             let [injected, key, to, size, posted, delivered, matched] = row?;
             let ((source, sequence), (destination, tag)) = (split(key), split(to));

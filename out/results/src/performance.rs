@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use kernel::TransportKind;
+use rustix::time::ClockId;
 use serde::Serialize;
 
 /// The contents of `performance.json`.
@@ -66,9 +67,52 @@ impl Performance {
     }
 }
 
+/// Measures what one of several runs in a process uses.
+#[derive(Debug)]
+pub struct Usage {
+    start: Instant,
+    cpu: f64,
+}
+
+/// The figures of a run that [`Usage`] measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Used {
+    /// Wall time.
+    pub wall_seconds: f64,
+    /// CPU time of the thread that carried it out. Further threads of the run are not counted.
+    pub cpu_seconds: f64,
+    /// The most memory that the process had resident since a run last began in it; `None` where
+    /// the system does not tell.
+    pub peak_rss_bytes: Option<u64>,
+}
+
+impl Usage {
+    /// Begins to measure, and lets the most memory that the process had be what it has now, where
+    /// the system allows that.
+    pub fn begin() -> Self {
+        // Linux: 5 resets VmHWM. Where that is refused, the mark of the whole process stands.
+        let _ = std::fs::write("/proc/self/clear_refs", "5");
+        Self { start: Instant::now(), cpu: cpu_of(ClockId::ThreadCPUTime) }
+    }
+
+    /// Ends to measure, on the same thread.
+    pub fn end(self) -> Used {
+        Used {
+            wall_seconds: self.start.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_of(ClockId::ThreadCPUTime) - self.cpu,
+            peak_rss_bytes: peak_rss(),
+        }
+    }
+}
+
 /// CPU time that this process has used.
 fn cpu_seconds() -> f64 {
-    let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    cpu_of(ClockId::ProcessCPUTime)
+}
+
+/// The time in seconds of a clock of CPU time.
+fn cpu_of(clock: ClockId) -> f64 {
+    let used = rustix::time::clock_gettime(clock);
     used.tv_sec as f64 + used.tv_nsec as f64 * 1e-9
 }
 
@@ -102,6 +146,22 @@ mod tests {
         let after = peak_rss().expect("Linux tells");
         assert!(after >= 64 << 20, "{after} bytes, {before} before");
         assert_eq!(block.len(), 64 << 20);
+    }
+
+    /// A run that waits takes no CPU time; one that computes does. A run before it that took more
+    /// memory does not count.
+    #[test]
+    fn runs_are_measured_one_by_one() {
+        let usage = Usage::begin();
+        assert_eq!(std::hint::black_box(vec![1_u8; 256 << 20]).len(), 256 << 20);
+        let large = usage.end();
+        let usage = Usage::begin();
+        std::thread::sleep(Duration::from_millis(20));
+        let small = usage.end();
+        assert!(small.wall_seconds >= 0.02 && small.cpu_seconds < 0.01, "{small:?}");
+        assert!(large.cpu_seconds > small.cpu_seconds, "{large:?} {small:?}");
+        let bytes = large.peak_rss_bytes.zip(small.peak_rss_bytes).expect("Linux tells");
+        assert!(bytes.0 > bytes.1 + (128 << 20), "{bytes:?}");
     }
 
     #[test]

@@ -71,6 +71,12 @@ pub struct Work {
 }
 
 impl Work {
+    /// Returns the time in seconds that it takes at the speed that is expected before anything is
+    /// known of a run.
+    pub fn seconds(self) -> f64 {
+        (self.operations as f64 + self.signals as f64) / SPEED
+    }
+
     /// Returns the share of the work that is done after so many operations and signals. How many
     /// signals an operation takes is learned from those that are done; 1 when all operations are,
     /// and then only.

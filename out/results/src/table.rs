@@ -1,15 +1,17 @@
 //! The tables of a run folder: what columns they have, how they are written and how they are read.
 //!
 //! A table is declared once, in [`rows`], as a structure whose fields are its columns. Writer,
-//! reader and the pages of the book follow from that declaration: [`Writer`] writes rows as CSV,
-//! [`Reader`] reads them, and [`Table::markdown`] describes the columns. Rows pass one by one, so
+//! reader and the pages of the book follow from that declaration: [`Writer`] writes rows as CSV or
+//! as Parquet, [`Reader`] reads them, and [`Table::markdown`] describes the columns. Rows pass one by one, so
 //! that a table may be larger than memory.
 //!
-//! A table begins with the names of its columns. Cells are separated by commas and lines end with
-//! `\n`. A cell that holds a comma, a quotation mark or a line end is quoted as RFC 4180 says.
+//! A Parquet file is read as the CSV that it would be. CSV begins with the names of the columns.
+//! Cells are separated by commas and lines end with `\n`. A cell that holds a comma, a quotation
+//! mark or a line end is quoted as RFC 4180 says.
 
 mod cell;
 mod columns;
+mod parquet;
 mod read;
 mod rows;
 mod write;
@@ -20,13 +22,13 @@ use crate::Artifact;
 
 pub use cell::{Cell, Fixed, Kind, Text, Value};
 pub use columns::{Columns, NamedColumn, Values};
-pub use read::{ReadError, Reader};
+pub use read::{ReadError, Reader, TableText, open_table, table_file};
 pub use rows::{
     ActivityRow, Call, CallRow, ComputationRow, ConnectionRow, DeviceRow, FlowRow, HopRow, LaneRow,
     LoadRow, LossRow, MessageRow, PointRow, RankRow, TABLES, write_activity, write_calls,
     write_computation, write_loads, write_messages, write_ranks,
 };
-pub use write::Writer;
+pub use write::{TableForm, TableOutput, Writer};
 
 /// The schema of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

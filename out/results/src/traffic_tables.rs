@@ -1,14 +1,14 @@
 //! The tables of synthetic traffic and of what a network with switches tells.
 
-use std::io::{self, Write};
+use std::io;
 
 use traffic::{Losses, MOST_ROWS, Point, Watched};
 use units::Time;
 
-use crate::table::{Fixed, FlowRow, HopRow, LaneRow, LossRow, PointRow, Text, Writer};
+use crate::table::{Fixed, FlowRow, HopRow, LaneRow, LossRow, PointRow, TableOutput, Text, Writer};
 
 /// Writes `points.csv`.
-pub fn write_points(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
+pub fn write_points(out: &mut impl TableOutput, points: &[Point]) -> io::Result<()> {
     Writer::all(out, points.iter().map(PointRow::new))
 }
 
@@ -44,7 +44,7 @@ impl PointRow {
 /// Writes `lanes.csv`. `port` gives the name of a device and the time of a flit on the link at one
 /// of its ports. It is an error if there were too many rows to keep.
 pub fn write_lanes(
-    out: &mut impl Write,
+    out: &mut impl TableOutput,
     watched: &Watched,
     port: impl Fn(u32, u16) -> (Text, Time),
 ) -> io::Result<()> {
@@ -57,7 +57,7 @@ pub fn write_lanes(
     }
     let width = watched.width.ps();
     let share = |part: u64| part as f64 / width as f64;
-    let mut table = Writer::new(out);
+    let mut table = Writer::new(out)?;
     for (&(device, number, lane), state) in &watched.lanes {
         let (name, flit) = port(device, number);
         for (index, bin) in state.intervals(watched.width) {
@@ -80,11 +80,11 @@ pub fn write_lanes(
 
 /// Writes `flows.csv`. `ends` gives the names of the source and destination of a flow.
 pub fn write_flows(
-    out: &mut impl Write,
+    out: &mut impl TableOutput,
     watched: &Watched,
     ends: impl Fn(u32, u32) -> [Text; 2],
 ) -> io::Result<()> {
-    let mut table = Writer::new(out);
+    let mut table = Writer::new(out)?;
     for (&(source, destination, level), steps) in &watched.flows {
         let [source, destination] = ends(source, destination);
         for &(time, index) in steps {
@@ -96,14 +96,14 @@ pub fn write_flows(
 }
 
 /// Writes `hops.csv`.
-pub fn write_hops(out: &mut impl Write, watched: &Watched) -> io::Result<()> {
+pub fn write_hops(out: &mut impl TableOutput, watched: &Watched) -> io::Result<()> {
     let rows = watched.hops.iter();
     Writer::all(out, rows.map(|(&links, &messages)| HopRow { links: links.into(), messages }))
 }
 
 /// Writes `losses.csv`. `name` gives the name of a device.
 pub fn write_losses(
-    out: &mut impl Write,
+    out: &mut impl TableOutput,
     watched: &Watched,
     name: impl Fn(u32) -> Text,
 ) -> io::Result<()> {

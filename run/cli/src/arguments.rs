@@ -14,11 +14,13 @@ mod installed;
 mod measure;
 mod plot;
 mod report;
+mod study;
 
 pub use installed::{Completions, Examples, Man};
 pub use measure::Measure;
 pub use plot::{Plot, Shape};
 pub use report::Report;
+pub use study::{Executor, Study};
 
 /// Predicts how a parallel program behaves on an interconnect.
 #[derive(Debug, Parser)]
@@ -138,9 +140,12 @@ pub struct Run {
     /// heddle run ...), or in each of them alone
     #[arg(long, value_enum, default_value_t = Processes::Auto)]
     pub processes: Processes,
-    /// Draw latency and accepted over offered load of traffic as SVG, with the bands of their
-    /// intervals
-    #[arg(long, value_name = "FILE.svg", value_parser = crate::files::svg, help_heading = "Output")]
+    /// Draw latency and accepted over offered load of traffic as SVG or PNG, with the bands of
+    /// their intervals
+    #[arg(
+        long, value_name = "FILE.svg|FILE.png", value_parser = crate::files::drawing,
+        help_heading = "Output"
+    )]
     pub plot: Option<String>,
     /// Also run under so many joint replicates of the machine's measured parameters, 200 unless
     /// said otherwise, and show the interval of the makespan
@@ -434,8 +439,8 @@ pub struct Ladder {
     /// commas, as words of their own behind the first: --over KEY=VALUE VALUE
     #[arg(long, value_name = "KEY=VALUE,VALUE,…", num_args = 1..)]
     pub over: Vec<String>,
-    /// Draw the makespans as SVG: with --over relative to the finest model
-    #[arg(long, value_name = "FILE.svg", value_parser = crate::files::svg)]
+    /// Draw the makespans as SVG or PNG: with --over relative to the finest model
+    #[arg(long, value_name = "FILE.svg|FILE.png", value_parser = crate::files::drawing)]
     pub plot: Option<String>,
     /// Draw makespans in seconds also with --over
     #[arg(long, requires = "plot")]
@@ -445,66 +450,6 @@ pub struct Ladder {
     pub format: Format,
     #[command(flatten)]
     pub flags: AllFlags,
-}
-
-const STUDY_EXAMPLES: &str = "\
-Examples:
-  heddle study study.toml -o study
-  heddle study study.toml --dry-run
-  heddle study study.toml -o study --resume --jobs 8
-  heddle study study.toml -o study --on commands --chunk 10 | parallel
-  heddle study study.toml -o study --on slurm --partition short --chunk 10";
-
-#[derive(Debug, Args)]
-#[command(after_help = format!("{STUDY_EXAMPLES}\n\n{EXIT_CODES}"))]
-pub struct Study {
-    /// An experiment file with a table [study], which lists what varies
-    pub file: String,
-    /// The folder of results
-    #[arg(short, long, value_name = "DIR")]
-    pub output: Option<String>,
-    /// A machine: an experiment file without a workload, or a platform of SimGrid
-    #[arg(long, value_name = "FILE.toml|.xml")]
-    pub machine: Option<String>,
-    /// Set a key of the experiment; can be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-    /// Runs at a time
-    #[arg(short, long, default_value_t = 1)]
-    pub jobs: usize,
-    /// List the runs, and run none
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Go on with the runs whose results are not in the folder
-    #[arg(long)]
-    pub resume: bool,
-    /// Go on, and run those again that failed
-    #[arg(long)]
-    pub retry_failed: bool,
-    /// Only these runs, from the first to the one before the last: 10..20
-    #[arg(long, value_name = "FROM..TO")]
-    pub runs: Option<String>,
-    /// Run there, and not here
-    #[arg(long, value_enum)]
-    pub on: Option<Executor>,
-    /// Runs of each command or task
-    #[arg(long, default_value_t = 1, requires = "on")]
-    pub chunk: usize,
-    /// The partition of Slurm
-    #[arg(long, value_name = "NAME", requires = "on")]
-    pub partition: Option<String>,
-    /// Further options for sbatch, such as --time=10; can be repeated
-    #[arg(long, value_name = "OPTION", requires = "on", allow_hyphen_values = true)]
-    pub sbatch: Vec<String>,
-}
-
-/// Where a study runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Executor {
-    /// Nowhere yet: print a command for each part of what is missing, for whatever runs commands
-    Commands,
-    /// On the nodes of a cluster, as job arrays of Slurm; waits for them and writes the tables
-    Slurm,
 }
 
 const FIT_EXAMPLES: &str = "\
@@ -530,8 +475,8 @@ pub struct Fit {
         value_parser = clap::value_parser!(u32).range(100..=100_000)
     )]
     pub replicates: u32,
-    /// Draw samples, fits, residuals and intervals as SVG
-    #[arg(long, value_name = "FILE.svg", value_parser = crate::files::svg)]
+    /// Draw samples, fits, residuals and intervals as SVG or PNG
+    #[arg(long, value_name = "FILE.svg|FILE.png", value_parser = crate::files::drawing)]
     pub picture: Option<String>,
     /// How to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -570,8 +515,8 @@ pub struct Topology {
     /// Print the route between two hosts; can be repeated
     #[arg(long, value_name = "HOST:HOST")]
     pub routes: Vec<String>,
-    /// Draw the topology as SVG
-    #[arg(long, value_name = "FILE.svg", value_parser = crate::files::svg)]
+    /// Draw the topology as SVG or PNG
+    #[arg(long, value_name = "FILE.svg|FILE.png", value_parser = crate::files::drawing)]
     pub draw: Option<String>,
     /// How to print
     #[arg(long, value_enum, default_value_t = Format::Table)]

@@ -188,14 +188,35 @@ fn write_form(program: &impl Program, form: Form, out: &mut impl Write) -> io::R
     }
 }
 
-/// The name of a file that a drawing is written to: SVG, whose files end so or in nothing.
-pub fn svg(name: &str) -> Result<String, String> {
-    match Path::new(name).extension() {
-        Some(other) if !other.eq_ignore_ascii_case("svg") => {
-            Err(format!("drawings are SVG, found a name in .{}: end it in .svg", other.display()))
-        }
+/// Says whether a file is written as PNG, by the end of its name.
+fn is_png(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("png"))
+}
+
+/// Returns the name of a file that a drawing can be written to: one in `.png`, or for SVG one in
+/// `.svg` or in nothing.
+pub fn drawing(name: &str) -> Result<String, String> {
+    let path = Path::new(name);
+    match path.extension() {
+        Some(other) if !is_png(path) && !other.eq_ignore_ascii_case("svg") => Err(format!(
+            "drawings are SVG or PNG, found a name in .{}: end it in .svg or .png",
+            other.display()
+        )),
         _ => Ok(name.to_owned()),
     }
+}
+
+/// Writes a drawing, which is SVG, in the form that the name of the file tells.
+pub fn write_drawing(path: &Path, svg: &str) -> Result<(), Ending> {
+    if !is_png(path) {
+        return to_file(path, |out| out.write_all(svg.as_bytes()));
+    }
+    let pixels = draw::png(svg).map_err(|error| {
+        let help = "a name in .svg writes a drawing that needs no fonts";
+        let message = format!("error: {}: {error}\n  help: {help}", path.display());
+        Ending::new(Exit::Output, message)
+    })?;
+    to_file(path, |out| out.write_all(&pixels))
 }
 
 /// Writes a file under a temporary name and gives it its own once it is complete. What is not a

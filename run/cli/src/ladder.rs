@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Write as _,
-    io::{self, IsTerminal, Write as _},
+    io::{self, IsTerminal},
     path::Path,
 };
 
@@ -18,7 +18,7 @@ use units::Time;
 use crate::{
     arguments::{Format, Ladder as Arguments},
     exit::{Ending, Exit, complain, print},
-    files::to_file,
+    files::write_drawing,
     processes,
     progress::Terminal,
     stop,
@@ -99,7 +99,7 @@ fn report(arguments: &Arguments, climbed: &Climbed) -> Result<(), Ending> {
     }
     if let Some(file) = &arguments.plot {
         let drawing = plot(&arguments.source, climbed, arguments.absolute).draw();
-        to_file(Path::new(file), |out| out.write_all(drawing.as_bytes()))?;
+        write_drawing(Path::new(file), &drawing)?;
     }
     match arguments.format {
         Format::Table => {

@@ -1,19 +1,19 @@
 //! The picture of a calibration: samples, fits, residuals and intervals.
 
-use std::{io::Write, path::Path};
+use std::path::Path;
 
 use calibrate::{Calibration, Point, Segment};
 use draw::{Curve, CurveChart, stacked};
 
-use crate::{exit::Ending, files::to_file};
+use crate::{exit::Ending, files::write_drawing};
 
 /// The operations that are drawn, in this order.
 const DRAWN: [&str; 6] = ["prtt", "send", "isend", "recv", "recv-busy", "exchange"];
 
-/// Writes the picture of a calibration as SVG.
+/// Writes the picture of a calibration as SVG or PNG.
 pub fn write(path: &Path, fitted: &Calibration) -> Result<(), Ending> {
     let drawing = stacked(&charts(fitted));
-    to_file(path, |out| out.write_all(drawing.as_bytes()))
+    write_drawing(path, &drawing)
 }
 
 /// Two charts for each operation: its times with their intervals and the lines of its pieces, and

@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    io::Write as _,
     path::{Path, PathBuf},
 };
 
@@ -14,7 +13,7 @@ use results::{Columns, NamedColumn};
 use crate::{
     arguments::{Plot, Shape},
     exit::{Ending, Exit},
-    files::to_file,
+    files::write_drawing,
 };
 
 /// The values of a group at one place.
@@ -46,7 +45,7 @@ pub fn run(arguments: &Plot) -> Result<(), Ending> {
         return Err(Ending::new(Exit::Input, message));
     }
     let svg = draw(arguments, gathered, [x, y], by);
-    to_file(Path::new(&arguments.output), |out| out.write_all(svg.as_bytes()))
+    write_drawing(Path::new(&arguments.output), &svg)
 }
 
 /// The table that a name means: a file, that of a study's folder, or the only one of a run's.
@@ -54,7 +53,7 @@ fn table(path: &Path) -> Result<PathBuf, Ending> {
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
-    let runs = path.join("runs.csv");
+    let runs = results::study_table(path);
     if runs.is_file() {
         return Ok(runs);
     }
@@ -63,8 +62,9 @@ fn table(path: &Path) -> Result<PathBuf, Ending> {
         Ending::new(Exit::Input, format!("error: {}: {reason}", path.display()))
     })?;
     let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut tables: Vec<_> =
-        files.filter(|file| file.extension() == Some("csv".as_ref())).collect();
+    let is_table =
+        |file: &PathBuf| file.extension().is_some_and(|end| end == "csv" || end == "parquet");
+    let mut tables: Vec<_> = files.filter(is_table).collect();
     tables.sort();
     match tables.as_slice() {
         [only] => Ok(only.clone()),

@@ -35,7 +35,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Ending> {
     let study = Study::read(&request).map_err(Failure::from)?;
     let part = part(arguments, &study)?;
     if arguments.dry_run {
-        return print(&listed(&study, part));
+        let text = listed(&study, part.clone());
+        return print(&(text + &expected(arguments, &study, part)));
     }
     let Some(output) = &arguments.output else {
         let message = "error: a study needs a folder for its results\n  help: add -o DIR";
@@ -65,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Ending> {
             folder
         }
     };
-    let complete = folder.finish(&study)?;
+    let complete = folder.finish(&study, arguments.tables_format.into())?;
     conclude(&study, &folder, output, complete)
 }
 
@@ -108,6 +109,46 @@ fn listed(study: &Study, part: Range<usize>) -> String {
     text
 }
 
+/// Says how long the runs will take that are not finished yet, and how that is known.
+fn expected(arguments: &Arguments, study: &Study, part: Range<usize>) -> String {
+    let folder = arguments.output.as_deref().map(Path::new);
+    let finished = folder.map(|folder| experiment::study::finished(folder, study));
+    let finished = finished.unwrap_or_default();
+    let missing: Vec<usize> = part.filter(|run| !finished.contains_key(run)).collect();
+    if missing.is_empty() {
+        return "nothing is left to run\n".to_owned();
+    }
+    let left = results::plural(missing.len() as u64, "run");
+    let Some(estimate) = study.estimate(&missing, &finished) else {
+        return format!(
+            "{left} to do; how long that takes is known once one of them is finished: its work is \
+             not known before\n"
+        );
+    };
+    let time = duration(estimate.seconds);
+    let jobs = match arguments.jobs.min(missing.len()) {
+        0 | 1 => String::new(),
+        jobs => format!(", {} by {jobs} at a time", duration(estimate.seconds / jobs as f64)),
+    };
+    let done = || results::plural(estimate.finished as u64, "finished run");
+    let basis = match (estimate.finished, estimate.by_work) {
+        (0, _) => "their operations and signals, at 5 million in a second".to_owned(),
+        (_, true) => format!("their operations and signals, at the speed of {}", done()),
+        (_, false) => format!("the mean of {}", done()),
+    };
+    format!("{left} to do: about {time} of wall time{jobs}\nestimated from {basis}\n")
+}
+
+/// A time for people, to two digits.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        ..0.995 => format!("{:.1} ms", seconds * 1e3),
+        ..99.5 => format!("{seconds:.1} s"),
+        ..5970.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
 /// A command line for each part of the runs that are missing, for whatever runs commands.
 fn commands(arguments: &Arguments, program: &str, output: &str, missing: &[usize]) -> Vec<String> {
     let mut lines = Vec::new();
@@ -119,6 +160,9 @@ fn commands(arguments: &Arguments, program: &str, output: &str, missing: &[usize
         let runs = format!("{first}..{}", first + length);
         line.push(if arguments.retry_failed { "--retry-failed" } else { "--resume" });
         line.extend(["--runs", &runs]);
+        if results::TableForm::from(arguments.tables_format) == results::TableForm::Parquet {
+            line.extend(["--tables-format", "parquet"]);
+        }
         if let Some(machine) = &arguments.machine {
             line.extend(["--machine", machine]);
         }
@@ -168,7 +212,7 @@ fn conclude(study: &Study, folder: &Folder, output: &str, complete: bool) -> Res
     if failed > 0 {
         let _ = write!(text, ", {failed} failed");
     }
-    let table = Path::new(output).join("runs.csv");
+    let table = results::study_table(Path::new(output));
     let _ = if complete {
         writeln!(text, "; the table is {}", table.display())
     } else {

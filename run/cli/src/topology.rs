@@ -2,7 +2,6 @@
 
 use std::{
     fmt::Write as _,
-    io::Write as _,
     path::{Path, PathBuf},
 };
 
@@ -17,7 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     arguments::{Format, Topology},
     exit::{Ending, Exit, complain, print},
-    files::to_file,
+    files::write_drawing,
 };
 
 /// Describes a topology: figures, routes, a drawing.
@@ -42,7 +41,7 @@ pub fn describe(arguments: &Topology) -> Result<(), Ending> {
     let ways = ways.collect::<Result<Vec<_>, _>>()?;
     let analysis = analyse(graph, &routes.1);
     if let Some(path) = &arguments.draw {
-        to_file(Path::new(path), |out| out.write_all(draw::topology(topology).as_bytes()))?;
+        write_drawing(Path::new(path), &draw::topology(topology))?;
     }
     let metrics = topology.metrics();
     print(&match arguments.format {

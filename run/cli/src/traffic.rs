@@ -14,7 +14,7 @@ use units::Time;
 use crate::{
     arguments::{Format, Run},
     exit::{Ending, Exit, complain, written},
-    files::to_file,
+    files::write_drawing,
     processes, stop,
 };
 
@@ -39,7 +39,7 @@ pub fn run(
     }
     if let Some(file) = arguments.plot.as_ref().filter(|_| !processes::is_silent()) {
         let drawing = stacked(&plot(&arguments.source, &measured.points));
-        to_file(Path::new(file), |out| out.write_all(drawing.as_bytes()))?;
+        write_drawing(Path::new(file), &drawing)?;
     }
     if measured.points.iter().any(|point| point.deadlock.is_some()) {
         return Err(Ending::silent(Exit::Deadlock));

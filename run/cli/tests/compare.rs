@@ -36,6 +36,12 @@ fn recorded_and_simulated() {
     let sends = json["calls"].as_array().unwrap().iter().find(|call| call["call"] == "MPI_Send");
     let sends = sends.unwrap();
     assert_eq!((&sends["a"]["count"], &sends["b"]["count"]), (&20.into(), &20.into()));
+    // So does the table as Parquet.
+    let form = "--tables ranks,calls --tables-format parquet";
+    success(folder.heddle(&format!("run {traces} -q -o parquet {form}")));
+    let same = folder.heddle(&format!("compare {traces} parquet --format json")).json();
+    assert_eq!(same["calls"], json["calls"]);
+    assert_eq!(same["ranks"], json["ranks"]);
     // The table of calls says the same as the summary.
     let run = folder.heddle(&format!("run {traces} --format json")).json();
     assert_eq!(json["b"]["makespan_ps"], run["makespan_ps"]);

@@ -89,8 +89,8 @@ fn settings_of_a_ladder() {
 fn names_that_mean_something_else() {
     let folder = Folder::new("first-names");
     for (command, code, wanted) in [
-        ("topology star:hosts=4 --draw x.png", 2, "drawings are SVG"),
-        ("ladder pattern:gather --plot x.PNG", 2, "drawings are SVG"),
+        ("topology star:hosts=4 --draw x.pdf", 2, "drawings are SVG or PNG"),
+        ("ladder pattern:gather --plot x.JPG", 2, "end it in .svg or .png"),
         ("run alltoall", 1, "collective:alltoall"),
         ("run dissemination", 1, "did you mean pattern:dissemination"),
     ] {

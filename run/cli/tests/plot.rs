@@ -74,6 +74,77 @@ fn a_table_of_a_run() {
     assert!(several.stderr.contains("out/messages.csv, out/ranks.csv"), "{}", several.stderr);
 }
 
+/// A name in `.png` is written as PNG, with two pixels for each unit of the drawing, by all that
+/// draws.
+#[test]
+fn drawings_as_pixels() {
+    let folder = studied("plot-png");
+    let size = |name: &str| {
+        let bytes = folder.read(name);
+        assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
+        // The header has width and height behind signature, length and name of the chunk.
+        let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four"));
+        (number(16), number(20))
+    };
+    for (command, name) in [
+        ("plot study --x size --y makespan --by topology -o", "plot"),
+        ("topology torus:dims=4x4 --draw", "topology"),
+        ("ladder pattern:gather --ranks 4 --plot", "ladder"),
+        (
+            "run traffic:uniform --network packet --topology star:hosts=4 --load 0.2 -q --plot",
+            "load",
+        ),
+    ] {
+        for end in ["svg", "png"] {
+            let ended = folder.heddle(&format!("{command} {name}.{end}"));
+            assert_eq!(ended.code, 0, "{command}: {}", ended.stderr);
+        }
+        let svg = String::from_utf8(folder.read(&format!("{name}.svg"))).expect("text");
+        let sides = svg.split('"').nth(3).expect("a view box").split(' ').skip(2);
+        let sides = sides.map(|side| 2.0 * side.parse::<f64>().expect("a number"));
+        let sides: Vec<_> = sides.map(|side| side.ceil() as u32).collect();
+        let (width, height) = size(&format!("{name}.png"));
+        assert_eq!([width, height], *sides, "{name}");
+    }
+}
+
+/// Folders of Parquet are drawn, compared and reported as those of CSV.
+#[test]
+fn tables_as_parquet() {
+    let folder = Folder::new("plot-parquet");
+    folder.write("study.toml", STUDY);
+    let mut found = Vec::new();
+    for form in ["csv", "parquet"] {
+        let run =
+            "run pattern:halo2d --ranks 16 --size 1KiB --compute 1us --report -q --force -o r";
+        let commands = [
+            format!("{run} --tables-format {form}"),
+            format!("study study.toml -o study-{form} --tables-format {form}"),
+            format!("plot r/messages.{form} --x id --y delivered -o messages.svg"),
+            format!("plot study-{form} --x size --y makespan -o study.svg"),
+        ];
+        for command in &commands {
+            let ended = folder.heddle(command);
+            assert_eq!(ended.code, 0, "{command}: {}", ended.stderr);
+        }
+        let other = if form == "csv" { "parquet" } else { "csv" };
+        let names = [folder.names("r"), folder.names(&format!("study-{form}"))].concat();
+        assert!(names.iter().any(|name| name == &format!("activity.{form}")), "{names:?}");
+        assert!(names.iter().any(|name| name == &format!("runs.{form}")), "{names:?}");
+        assert!(!names.iter().any(|name| name.ends_with(other)), "{names:?}");
+        // The manifests name the form; the rest of the report does not depend on it.
+        if form == "csv" {
+            std::fs::copy(folder.path("r/manifest.json"), folder.path("m.json")).expect("a copy");
+        }
+        std::fs::copy(folder.path("m.json"), folder.path("r/manifest.json")).expect("a copy");
+        assert_eq!(folder.heddle("report r -o r.html").code, 0);
+        found.push(["messages.svg", "study.svg", "r.html"].map(|name| folder.read(name)));
+    }
+    assert!(found[0] == found[1]);
+    let ended = folder.heddle("run pattern:gather --ranks 4 --tables-format parquet");
+    assert!(ended.code == 2 && ended.stderr.contains("-o DIR"), "{}", ended.stderr);
+}
+
 #[test]
 fn mistakes_are_told() {
     let folder = studied("plot-mistakes");
@@ -83,7 +154,7 @@ fn mistakes_are_told() {
         ("study --x size --y error", 1, "holds no number to draw"),
         ("texts.csv --x a --y b", 1, "column `b` holds no number"),
         ("missing.csv --x a --y b", 1, "missing.csv"),
-        ("study --x size --y makespan -o figure.png", 2, "drawings are SVG"),
+        ("study --x size --y makespan -o figure.pdf", 2, "drawings are SVG"),
     ] {
         let ended = folder.heddle(&format!("plot {arguments}"));
         assert_eq!(ended.code, code, "{arguments}: {}", ended.stderr);

@@ -103,7 +103,7 @@ impl Source {
     fn find(path: &Path) -> Result<Self, Failure> {
         let fail = |message: String| Failure::Input(format!("error: {message}"));
         let shown = path.display();
-        let table = path.join(Artifact::Calls.file_name());
+        let table = Artifact::Calls.path(path);
         if table.is_file() {
             return Ok(Self::Table(table));
         }

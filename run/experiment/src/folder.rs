@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use results::{Artifact, GANTT_RANKS, RunDirectory};
+use results::{Artifact, GANTT_RANKS, RunDirectory, TableForm};
 
 use crate::{
     job::{Failure, Records, Report},
@@ -24,6 +24,8 @@ use crate::{
 pub struct Output {
     /// The folder.
     pub directory: PathBuf,
+    /// The form of the tables.
+    pub form: TableForm,
     /// True if the folder may hold files already.
     pub force: bool,
     /// True if a table of ranks is written.
@@ -122,7 +124,8 @@ impl Output {
 
     /// Makes the folder, before anything is simulated.
     pub(crate) fn create(&self) -> Result<RunDirectory, Failure> {
-        Ok(RunDirectory::create(&self.directory, self.force)?)
+        let directory = RunDirectory::create(&self.directory, self.force)?;
+        Ok(directory.with_tables_as(self.form))
     }
 }
 
@@ -148,8 +151,8 @@ pub(crate) fn records(configuration: &Configuration, output: Option<&Output>) ->
 pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Diagnostic> {
     let Some(directory) = configuration.value(keys::run::output::DIRECTORY) else {
         // A manifest never names a folder; without one, its tables and timeline are not asked for.
-        use keys::run::output::{REPORT, TABLES, TIMELINE};
-        let wanted = [TABLES.id(), TIMELINE.id(), REPORT.id()]
+        use keys::run::output::{REPORT, TABLES, TABLES_FORMAT, TIMELINE};
+        let wanted = [TABLES.id(), TABLES_FORMAT.id(), TIMELINE.id(), REPORT.id()]
             .into_iter()
             .find(|id| configuration.is_said(*id) && !configuration.is_from_manifest(*id));
         return wanted.map_or(Ok(None), |id| {
@@ -162,6 +165,10 @@ pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Di
     let tables = configuration.value(keys::run::output::TABLES).unwrap_or_default();
     Ok(Some(Output {
         directory,
+        form: match configuration.word(keys::run::output::TABLES_FORMAT) {
+            "parquet" => TableForm::Parquet,
+            _ => TableForm::Csv,
+        },
         force: configuration.switch(keys::run::output::FORCE),
         ranks: tables.contains(&"ranks"),
         messages: tables.contains(&"messages"),

@@ -5,6 +5,7 @@
 //! [`Folder`] keeps what is known of each, so that an interrupted study goes on where it was, and
 //! writes the tables once all are known.
 
+mod estimate;
 mod folder;
 
 use std::{
@@ -12,6 +13,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use results::Usage;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use traffic::Point;
@@ -29,7 +31,8 @@ use crate::{
     },
 };
 
-pub use folder::{Folder, Opening};
+pub use estimate::Estimate;
+pub use folder::{Folder, Opening, finished};
 
 /// A study that can be run.
 #[derive(Debug)]
@@ -167,13 +170,18 @@ impl Study {
 
     /// Carries out a run. A run that fails is a result as any other.
     pub fn run(&self, run: usize, shared: &Shared) -> Done {
-        let start = std::time::Instant::now();
+        let usage = Usage::begin();
         let (figures, error) = match self.figures(run, shared) {
             Ok(figures) => (figures, None),
             Err(failure) => (Vec::new(), Some(failure.to_string())),
         };
+        let used = usage.end();
         let mut performance = Map::new();
-        performance.insert("wall_seconds".to_owned(), start.elapsed().as_secs_f64().into());
+        performance.insert("wall_seconds".to_owned(), used.wall_seconds.into());
+        performance.insert("cpu_seconds".to_owned(), used.cpu_seconds.into());
+        if let Some(bytes) = used.peak_rss_bytes {
+            performance.insert("peak_rss_bytes".to_owned(), bytes.into());
+        }
         Done { run, figures, error, performance }
     }
 

@@ -14,6 +14,7 @@ use experiment::{
     study::{Folder, Opening, Shared, Study as Runs},
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
+use results::TableForm;
 
 use crate::{
     error,
@@ -62,7 +63,9 @@ impl Study {
     /// Carries out the runs from `first` to the one before `last` that are missing in the folder,
     /// `jobs` at a time, and writes the tables once all runs of the study are known. Returns the
     /// numbers of runs that are known and that failed.
-    #[pyo3(signature = (folder, first, last, jobs, resume, retry, progress=None))]
+    #[pyo3(signature = (
+        folder, first, last, jobs, resume, retry, progress=None, parquet=false
+    ))]
     #[expect(clippy::too_many_arguments, reason = "they are those of the command")]
     fn carry_out(
         &self,
@@ -74,6 +77,7 @@ impl Study {
         resume: bool,
         retry: bool,
         progress: Option<Bound<'_, PyAny>>,
+        parquet: bool,
     ) -> PyResult<(usize, usize)> {
         if first > last || last > self.0.runs() {
             return Err(PyValueError::new_err(format!("there are {} runs", self.0.runs())));
@@ -83,11 +87,12 @@ impl Study {
             (false, true) => Opening::Resume,
             (false, false) => Opening::New,
         };
+        let form = if parquet { TableForm::Parquet } else { TableForm::Csv };
         let study = Arc::clone(&self.0);
         let done = task::carry_out(py, progress.as_ref(), move |watch| {
             let folder = Folder::open(&folder, &study, first..last, opening)?;
             carry_out(&study, &folder, jobs, watch)?;
-            folder.finish(&study)?;
+            folder.finish(&study, form)?;
             Ok::<_, Failure>(folder.counts())
         })?;
         done.map_err(error)

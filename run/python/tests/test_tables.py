@@ -53,6 +53,39 @@ def read_stream(table):
     return array, capsule
 
 
+def test_parquet_folders(tmp_path):
+    """pyarrow reads the files with the types of the schema, and `read` as it reads CSV."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    runs = {}
+    for form in ("csv", "parquet"):
+        heddle.run(
+            "pattern:halo2d", ranks=16, size="1KiB", tables=["ranks", "messages", "activity"],
+            output=tmp_path / form, tables_format=form,
+        )
+        runs[form] = heddle.read(tmp_path / form)
+    assert runs["csv"].tables == runs["parquet"].tables == ["activity", "messages", "ranks"]
+    for name in runs["csv"].tables:
+        ours = pyarrow.table(runs["csv"].table(name))
+        theirs = parquet.read_table(tmp_path / "parquet" / f"{name}.parquet")
+        assert theirs.num_rows == ours.num_rows > 0
+        assert theirs.schema.types == ours.schema.types
+        assert theirs.to_pydict() == ours.to_pydict()
+        assert pyarrow.table(runs["parquet"].table(name)).to_pydict() == ours.to_pydict()
+    types = dict(zip(theirs.schema.names, theirs.schema.types))
+    assert types["finish_ps"] == pyarrow.uint64()
+
+
+def test_parquet_studies(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    what = {"workload": {"source": "pattern:gather"}, "study": {"ranks": [4, 8]}}
+    one = heddle.study(what, output=tmp_path / "a", tables_format="parquet", jobs=1)
+    two = heddle.study(what, jobs=1)
+    assert parquet.read_table(tmp_path / "a" / "runs.parquet").num_rows == 2
+    assert not (tmp_path / "a" / "runs.csv").exists()
+    assert list(one.runs.rows()) == list(two.runs.rows())
+
+
 @pytest.fixture
 def messages():
     return heddle.run("pattern:linear-alltoall", ranks=8, size="1KiB", tables=["messages"]).messages

@@ -2,12 +2,15 @@
 
 use std::{
     borrow::Cow,
-    fs::File,
-    io::{BufReader, Read},
+    fs,
+    io::{self, Write},
     path::Path,
 };
 
-use super::{Column, Kind, ReadError, Row, TABLES, Table, Value};
+use super::{
+    Column, Kind, ReadError, Row, TABLES, Table, Value,
+    parquet::{Batches, Groups, is_parquet},
+};
 
 /// A table by columns, which all have the same number of values.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,7 +50,7 @@ pub enum Values {
 }
 
 impl Values {
-    const fn of(kind: Kind) -> Self {
+    pub(super) const fn of(kind: Kind) -> Self {
         match kind {
             Kind::Unsigned => Self::Unsigned(Vec::new()),
             Kind::Signed => Self::Signed(Vec::new()),
@@ -57,7 +60,8 @@ impl Values {
         }
     }
 
-    const fn kind(&self) -> Kind {
+    /// The kind of the values.
+    pub const fn kind(&self) -> Kind {
         match self {
             Self::Unsigned(_) => Kind::Unsigned,
             Self::Signed(_) => Kind::Signed,
@@ -110,33 +114,40 @@ impl NamedColumn {
         self.filled.get(row).copied().unwrap_or(true)
     }
 
-    /// The value of a row as a number; none if it is missing, or a text.
-    pub fn number(&self, row: usize) -> Option<f64> {
+    /// The value of a row; none if it is missing.
+    pub fn value(&self, row: usize) -> Option<Value<'_>> {
         if !self.is_filled(row) {
             return None;
         }
         match &self.values {
-            Values::Unsigned(all) => all.get(row).map(|value| *value as f64),
-            Values::Signed(all) => all.get(row).map(|value| *value as f64),
-            Values::Decimal(all) => all.get(row).copied(),
-            Values::Flag(all) => all.get(row).map(|value| f64::from(*value)),
-            Values::Text(_) => None,
+            Values::Unsigned(all) => all.get(row).copied().map(Value::Unsigned),
+            Values::Signed(all) => all.get(row).copied().map(Value::Signed),
+            Values::Decimal(all) => all.get(row).copied().map(Value::Decimal),
+            Values::Flag(all) => all.get(row).copied().map(Value::Flag),
+            Values::Text(all) => all.get(row).map(|text| Value::Text(text)),
+        }
+    }
+
+    /// The value of a row as a number; none if it is missing, or a text.
+    pub fn number(&self, row: usize) -> Option<f64> {
+        match self.value(row)? {
+            Value::Unsigned(value) => Some(value as f64),
+            Value::Signed(value) => Some(value as f64),
+            Value::Decimal(value) => Some(value),
+            Value::Flag(value) => Some(f64::from(value)),
+            Value::Text(_) => None,
         }
     }
 
     /// The value of a row as a text; empty if it is missing.
     pub fn text(&self, row: usize) -> String {
-        if !self.is_filled(row) {
-            return String::new();
-        }
-        let text = match &self.values {
-            Values::Unsigned(all) => all.get(row).map(ToString::to_string),
-            Values::Signed(all) => all.get(row).map(ToString::to_string),
-            Values::Decimal(all) => all.get(row).map(ToString::to_string),
-            Values::Flag(all) => all.get(row).map(ToString::to_string),
-            Values::Text(all) => all.get(row).cloned(),
-        };
-        text.unwrap_or_default()
+        self.value(row).map_or_else(String::new, |value| match value {
+            Value::Unsigned(value) => value.to_string(),
+            Value::Signed(value) => value.to_string(),
+            Value::Decimal(value) => value.to_string(),
+            Value::Flag(value) => value.to_string(),
+            Value::Text(text) => text.to_owned(),
+        })
     }
 }
 
@@ -151,8 +162,17 @@ impl Columns {
         table
     }
 
+    /// Takes all rows away.
+    pub(super) fn clear(&mut self) {
+        for column in &mut self.columns {
+            column.values = Values::of(column.values.kind());
+            column.filled.clear();
+        }
+        self.rows = 0;
+    }
+
     /// Appends a row of its kind.
-    fn push(&mut self, row: &impl Row) {
+    pub(super) fn push(&mut self, row: &impl Row) {
         let Self { columns, rows } = self;
         let mut columns = columns.iter_mut();
         row.values(&mut |value| {
@@ -176,9 +196,22 @@ impl Columns {
     /// # Errors
     /// If the file cannot be read or is no table.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
-        let io = |source| ReadError::Io { path: path.to_owned(), source };
-        let mut text = String::new();
-        BufReader::new(File::open(path).map_err(io)?).read_to_string(&mut text).map_err(io)?;
+        if is_parquet(path) {
+            let mut batches = Batches::open(path)?;
+            let mut table = batches.empty()?;
+            while batches.append(&mut table)? {}
+            return Ok(table);
+        }
+        let text = fs::read_to_string(path);
+        let text = text.map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+        Self::parse(&text, path)
+    }
+
+    /// Reads a table from its text in CSV. `path` names it in messages.
+    ///
+    /// # Errors
+    /// If the text is no table.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ReadError> {
         let text = text.trim_start_matches('\u{feff}');
         let header = Records(text).next().unwrap_or_default();
         for (number, record) in (1..).zip(Records(text)) {
@@ -197,6 +230,15 @@ impl Columns {
             table.rows += 1;
         }
         Ok(table)
+    }
+
+    /// Writes the table as Parquet; any cell may be empty.
+    ///
+    /// # Errors
+    /// If `out` does not take it.
+    pub fn write_parquet(self, out: &mut (impl Write + Send)) -> io::Result<()> {
+        let optional = vec![true; self.columns.len()];
+        Groups::new(out, self, &optional)?.finish()
     }
 }
 

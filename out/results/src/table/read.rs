@@ -2,12 +2,15 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Read as _},
+    io::{self, BufRead, BufReader, Read, Seek as _},
     marker::PhantomData,
     path::{Path, PathBuf},
 };
 
-use super::{Cell, Row};
+use super::{
+    Cell, Row,
+    parquet::{self, is_parquet},
+};
 
 /// No row of a table is longer than this: a line that is does not come from one.
 const LONGEST_ROW: u64 = 1 << 16;
@@ -61,12 +64,52 @@ pub enum ReadError {
         /// The beginning of the line.
         found: String,
     },
+    /// The file is no table in Parquet, or it is damaged.
+    #[error("{}: {message}", path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        message: String,
+    },
+}
+
+/// The text of a table in CSV: that of its file, or made of a Parquet file while it is read.
+pub type TableText = BufReader<Box<dyn Read + Send>>;
+
+/// Opens a table, whatever its form, for reading as CSV.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn open_table(path: &Path) -> Result<TableText, ReadError> {
+    let text: Box<dyn Read + Send> = if is_parquet(path) {
+        Box::new(parquet::Text::open(path)?)
+    } else {
+        let file = File::open(path);
+        Box::new(file.map_err(|source| ReadError::Io { path: path.to_owned(), source })?)
+    };
+    Ok(BufReader::with_capacity(1 << 16, text))
+}
+
+/// Opens a table as a file of CSV, for reading at any place: its own file, or a temporary one that
+/// a Parquet file is copied to.
+///
+/// # Errors
+/// If the file cannot be read, or copied.
+pub fn table_file(path: &Path) -> Result<File, ReadError> {
+    let io = |source| ReadError::Io { path: path.to_owned(), source };
+    if !is_parquet(path) {
+        return File::open(path).map_err(io);
+    }
+    let mut file = tempfile::tempfile().map_err(io)?;
+    io::copy(&mut open_table(path)?, &mut file).map_err(io)?;
+    file.rewind().map_err(io)?;
+    Ok(file)
 }
 
 /// Reads the rows of a table, one after the other: an iterator that ends after the first error. Its
 /// memory does not grow with the table.
-#[derive(Debug)]
-pub struct Reader<R, B = BufReader<File>> {
+pub struct Reader<R, B = TableText> {
     input: B,
     path: PathBuf,
     line: Vec<u8>,
@@ -78,9 +121,7 @@ pub struct Reader<R, B = BufReader<File>> {
 impl<R: Row> Reader<R> {
     /// Opens a file and checks that it is this table.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        let file = File::open(path);
-        let file = file.map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
-        Self::new(BufReader::new(file), path)
+        Self::new(open_table(path)?, path)
     }
 }
 

@@ -1,11 +1,13 @@
 //! The declarations of all tables.
 
-use std::io::{self, Write};
+use std::io;
 
 use host::{Activity, RankTotals};
 use units::Time;
 
-use super::{Cell, Column, Fixed, Row, Table, Text, Value, Writer, read::Cells, write::Line};
+use super::{
+    Cell, Column, Fixed, Row, Table, TableOutput, Text, Value, Writer, read::Cells, write::Line,
+};
 use crate::{Artifact, LinkLoad, Slice, format::or_any};
 
 /// Declares tables: for each, the row's structure, its schema, and how its cells are written and
@@ -286,12 +288,12 @@ impl CallRow {
 }
 
 /// Writes `ranks.csv`.
-pub fn write_ranks(out: &mut impl Write, ranks: &[RankTotals]) -> io::Result<()> {
+pub fn write_ranks(out: &mut impl TableOutput, ranks: &[RankTotals]) -> io::Result<()> {
     Writer::all(out, (0..).zip(ranks).map(|(rank, totals)| RankRow::new(rank, totals)))
 }
 
 /// Writes `messages.csv`.
-pub fn write_messages(out: &mut impl Write, messages: &[crate::Message]) -> io::Result<()> {
+pub fn write_messages(out: &mut impl TableOutput, messages: &[crate::Message]) -> io::Result<()> {
     Writer::all(out, (0..).zip(messages).map(|(id, message)| MessageRow::new(id, message)))
 }
 
@@ -312,12 +314,15 @@ pub struct Call<N = &'static str> {
 }
 
 /// Writes `calls.csv`.
-pub fn write_calls(out: &mut impl Write, calls: impl Iterator<Item = Call>) -> io::Result<()> {
+pub fn write_calls(
+    out: &mut impl TableOutput,
+    calls: impl Iterator<Item = Call>,
+) -> io::Result<()> {
     Writer::all(out, calls.map(|call| CallRow::new(&call)))
 }
 
 /// Writes `activity.csv`.
-pub fn write_activity(out: &mut impl Write, slices: &[Slice]) -> io::Result<()> {
+pub fn write_activity(out: &mut impl TableOutput, slices: &[Slice]) -> io::Result<()> {
     let row = |slice: &Slice| ActivityRow {
         rank: slice.rank,
         cpu: slice.cpu,
@@ -330,7 +335,7 @@ pub fn write_activity(out: &mut impl Write, slices: &[Slice]) -> io::Result<()> 
 }
 
 /// Writes `loads.csv`.
-pub fn write_loads(out: &mut impl Write, links: &[LinkLoad]) -> io::Result<()> {
+pub fn write_loads(out: &mut impl TableOutput, links: &[LinkLoad]) -> io::Result<()> {
     let rows = links.iter().flat_map(|link| {
         link.loads.iter().map(|&(time, load)| LoadRow {
             link: link.name.clone().into(),
@@ -343,7 +348,7 @@ pub fn write_loads(out: &mut impl Write, links: &[LinkLoad]) -> io::Result<()> {
 }
 
 /// Writes `computation.csv`; `lists` has the regions of each rank in nanoseconds of its processor.
-pub fn write_computation(out: &mut impl Write, lists: &[Vec<u64>]) -> io::Result<()> {
+pub fn write_computation(out: &mut impl TableOutput, lists: &[Vec<u64>]) -> io::Result<()> {
     let ranks = (0..).zip(lists);
     let rows =
         ranks.flat_map(|(rank, list)| list.iter().map(move |&cpu| ComputationRow { rank, cpu }));

@@ -71,11 +71,11 @@ pub struct Measure {
         value_parser = clap::value_parser!(u32).range(2..=1000)
     )]
     pub runs: u32,
-    /// Draw samples, fits, residuals and intervals as SVG
+    /// Draw samples, fits, residuals and intervals as SVG or PNG
     #[arg(
         long,
-        value_name = "FILE.svg",
-        value_parser = crate::files::svg,
+        value_name = "FILE.svg|FILE.png",
+        value_parser = crate::files::drawing,
         conflicts_with = "noise"
     )]
     pub picture: Option<String>,

@@ -35,7 +35,7 @@ pub struct Plot {
     pub title: String,
     /// The file to write
     #[arg(
-        short, long, value_name = "FILE.svg", value_parser = crate::files::svg,
+        short, long, value_name = "FILE.svg|FILE.png", value_parser = crate::files::drawing,
         default_value = "figure.svg"
     )]
     pub output: String,

@@ -166,6 +166,10 @@ pub(super) const TABLE_NAMES: Words = &[
     ("devices", "`devices.csv`: its hosts and switches"),
     ("connections", "`connections.csv`: its links"),
 ];
+pub(super) const TABLES_FORMAT: Words = &[
+    ("csv", "text with a line per row"),
+    ("parquet", "Apache Parquet, which is smaller and has the types of the columns"),
+];
 pub(super) const TIMELINE: Words = &[
     ("none", "no timeline"),
     ("perfetto", "a trace for the Perfetto viewer"),

@@ -7,13 +7,13 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs::{self, File, OpenOptions},
-    io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
+    io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
     ops::Range,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
-use results::Temporary;
+use results::{Columns, TableForm, Temporary};
 use serde_json::{Map, Value, json};
 
 use super::{Done, Study};
@@ -114,66 +114,79 @@ impl Folder {
         known.iter().find_map(|(run, done)| Some((*run, done.error.clone()?)))
     }
 
-    /// Writes the tables if all runs are known; returns whether they are.
+    /// Writes the tables in one of their forms if all runs are known; returns whether they are.
     ///
     /// # Errors
     /// If a table cannot be written.
-    pub fn finish(&self, study: &Study) -> Result<bool, Failure> {
+    pub fn finish(&self, study: &Study, form: TableForm) -> Result<bool, Failure> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() < study.runs() {
             return Ok(false);
         }
         let figures = |done: &Done| done.figures.clone();
-        self.table("runs.csv", study, &known, figures, true)?;
+        self.write("runs", form, &table(study, &known, figures, true))?;
         let performance = |done: &Done| vec![done.performance.clone()];
-        self.table("performance.csv", study, &known, performance, false)?;
+        self.write("performance", form, &table(study, &known, performance, false))?;
         Ok(true)
     }
 
-    /// Writes a table: the number of the run, what varies, its figures, and the reason if it
-    /// failed.
-    fn table(
-        &self,
-        name: &str,
-        study: &Study,
-        known: &BTreeMap<usize, Done>,
-        figures: impl Fn(&Done) -> Vec<Map<String, Value>>,
-        errors: bool,
-    ) -> Result<(), Failure> {
-        let columns: BTreeSet<String> = known
-            .values()
-            .flat_map(&figures)
-            .flat_map(|set| set.into_iter().map(|(k, _)| k))
-            .collect();
-        let path = self.path.join(name);
-        let write =
-            |file: File| -> io::Result<()> {
-                let mut out = csv::Writer::from_writer(file);
-                let head = ["run"].into_iter().chain(study.columns());
-                let head = head.chain(columns.iter().map(String::as_str));
-                out.write_record(head.chain(errors.then_some("error")))?;
-                for done in known.values() {
-                    let failed = [Map::new()];
-                    let sets = figures(done);
-                    let sets = if sets.is_empty() { &failed[..] } else { &sets };
-                    for set in sets {
-                        let mut row = vec![done.run.to_string()];
-                        row.extend(study.values(done.run));
-                        row.extend(columns.iter().map(|column| {
-                            set.get(column).map_or_else(String::new, Value::to_string)
-                        }));
-                        row.extend(errors.then(|| done.error.clone().unwrap_or_default()));
-                        out.write_record(row)?;
-                    }
-                }
-                out.flush()
-            };
+    /// Writes a table in one of its forms, and removes it in the other.
+    fn write(&self, name: &str, form: TableForm, text: &str) -> Result<(), Failure> {
+        let [csv, parquet] = ["csv", "parquet"].map(|end| self.path.join(name).with_extension(end));
+        let (path, other) = match form {
+            TableForm::Csv => (csv, parquet),
+            TableForm::Parquet => (parquet, csv),
+        };
+        let write = |mut file: File| match form {
+            TableForm::Csv => file.write_all(text.as_bytes()),
+            TableForm::Parquet => Columns::parse(text, &path)
+                .map_err(io::Error::other)?
+                .write_parquet(&mut BufWriter::new(file)),
+        };
         let written = Temporary::file(&path).and_then(|(temporary, file)| {
             write(file)?;
-            results::hold().rename(&temporary, &path)
+            results::hold().rename(&temporary, &path)?;
+            match fs::remove_file(&other) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            }
         });
         written.map_err(at(&path))
     }
+}
+
+/// Returns a table as CSV: the number of the run, what varies, its figures, and the reason if it
+/// failed.
+fn table(
+    study: &Study,
+    known: &BTreeMap<usize, Done>,
+    figures: impl Fn(&Done) -> Vec<Map<String, Value>>,
+    errors: bool,
+) -> String {
+    let columns: BTreeSet<String> = known
+        .values()
+        .flat_map(&figures)
+        .flat_map(|set| set.into_iter().map(|(name, _)| name))
+        .collect();
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let head = ["run"].into_iter().chain(study.columns());
+    let head = head.chain(columns.iter().map(String::as_str));
+    let mut rows = vec![head.chain(errors.then_some("error")).map(str::to_owned).collect()];
+    for done in known.values() {
+        let failed = [Map::new()];
+        let sets = figures(done);
+        for set in if sets.is_empty() { &failed[..] } else { &sets } {
+            let mut row: Vec<String> = vec![done.run.to_string()];
+            row.extend(study.values(done.run));
+            let cell = |column| set.get(column).map_or_else(String::new, Value::to_string);
+            row.extend(columns.iter().map(cell));
+            row.extend(errors.then(|| done.error.clone().unwrap_or_default()));
+            rows.push(row);
+        }
+    }
+    // Writing to memory cannot fail, and all rows have as many cells.
+    rows.iter().for_each(|row: &Vec<String>| drop(out.write_record(row)));
+    String::from_utf8(out.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
 /// Says in the folder which study it is, or compares with what stands there.
@@ -210,6 +223,20 @@ fn describe(path: &Path, study: &Study) -> Result<(), Failure> {
          flags must be those with which it began; name another folder otherwise",
         path.display()
     )))
+}
+
+/// Returns the wall times in seconds of the runs of a study that succeeded, as far as a folder
+/// holds them. A folder that is not there, or that is of another study, holds none.
+pub fn finished(path: &Path, study: &Study) -> BTreeMap<usize, f64> {
+    let text = fs::read_to_string(path.join("study.json")).unwrap_or_default();
+    let described: Value = serde_json::from_str(&text).unwrap_or_default();
+    if described["sha256"] != *study.hash {
+        return BTreeMap::new();
+    }
+    let known = known(path).unwrap_or_default().into_values();
+    let succeeded = known.filter(|done| done.error.is_none() && done.run < study.runs());
+    let took = |done: Done| Some((done.run, done.performance.get("wall_seconds")?.as_f64()?));
+    succeeded.filter_map(took).collect()
 }
 
 /// Reads the journals of a folder.

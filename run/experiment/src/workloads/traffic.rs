@@ -151,7 +151,7 @@ impl TrafficPlan {
 
     /// Makes the folder, with the manifest.
     fn create(&self, output: &Output) -> Result<RunDirectory, Failure> {
-        let mut directory = RunDirectory::create(&output.directory, output.force)?;
+        let mut directory = output.create()?;
         let inputs = plan::inputs(&self.configuration);
         directory.write(Artifact::Manifest, |out| {
             let text = manifest::write(&self.configuration, &inputs, None, &output.directory)?;

@@ -39,6 +39,7 @@ class Study:
         resume: bool,
         retry: bool,
         progress: Callable[[float], object] | None = None,
+        parquet: bool = False,
     ) -> tuple[int, int]: ...
 
 def run(

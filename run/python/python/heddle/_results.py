@@ -13,6 +13,9 @@ from . import _native, _plots
 
 PICOSECOND = 1e-12
 
+# The forms of tables in folders, by the ends of their names.
+FORMS = ("csv", "parquet")
+
 
 class Table:
     """A table by columns.
@@ -145,17 +148,18 @@ class Result:
         """The names of the tables that are there."""
         names = set(self._tables)
         if self.folder is not None:
-            names |= {path.stem for path in self.folder.glob("*.csv")}
+            names |= {path.stem for end in FORMS for path in self.folder.glob(f"*.{end}")}
         return sorted(names)
 
     def table(self, name: str) -> Table:
         """The table of this name."""
         if name not in self._tables:
-            if self.folder is None or not (self.folder / f"{name}.csv").is_file():
+            files = [self.folder / f"{name}.{end}" for end in FORMS] if self.folder else []
+            file = next((file for file in files if file.is_file()), None)
+            if file is None:
                 there = ", ".join(self.tables) or "none"
                 raise KeyError(f"no table {name!r}: there are {there}")
-            native = _native.read_table(self.folder / f"{name}.csv")
-            self._tables[name] = Table(native)
+            self._tables[name] = Table(_native.read_table(file))
         return self._tables[name]
 
     def __getattr__(self, name: str) -> Table:

@@ -51,6 +51,7 @@ def study(
     resume: bool = False,
     retry_failed: bool = False,
     progress: bool | Callable[[float], object] = False,
+    tables_format: str = "csv",
     client: Any = None,
     chunk: int | None = None,
 ) -> StudyResult:
@@ -66,8 +67,12 @@ def study(
 
     ``jobs`` runs take place at a time, one for each processor by default. With ``client``, a client
     of ``dask.distributed``, its workers run parts of ``chunk`` runs each; they must see the folder,
-    so that ``output`` has to name one that they share. The table is the same in every case.
+    so that ``output`` has to name one that they share. The table is the same in every case; with ``tables_format="parquet"`` it is
+    stored as Parquet in the folder.
     """
+    if tables_format not in ("csv", "parquet"):
+        raise ValueError(f"tables_format is csv or parquet, not {tables_format!r}")
+    parquet = tables_format == "parquet"
     if client is not None and output is None:
         raise ValueError("with a client, output must name a folder that its workers share")
     scratch = tempfile.mkdtemp(prefix="heddle-") if output is None else None
@@ -89,7 +94,7 @@ def study(
                 tasks = [
                     client.submit(
                         _part, file, place, sets, str(folder), first, last, jobs or 1,
-                        retry_failed, pure=False,
+                        retry_failed, parquet, pure=False,
                     )
                     for first, last in parts
                 ]
@@ -99,9 +104,10 @@ def study(
                         shown(number / len(tasks))
                 resume = True
             _, failed = runs.carry_out(
-                folder, 0, len(runs), jobs or os.cpu_count() or 1, resume, retry_failed, shown
+                folder, 0, len(runs), jobs or os.cpu_count() or 1, resume, retry_failed, shown,
+                parquet,
             )
-        table = Table(_native.read_table(folder / "runs.csv"))
+        table = Table(_native.read_table(folder / f"runs.{tables_format}"))
     finally:
         if scratch is not None:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -126,7 +132,8 @@ def _part(
     last: int,
     jobs: int,
     retry: bool,
+    parquet: bool,
 ) -> None:
     """Carries out a part of a study, in a worker of Dask."""
     study = _native.Study(file, machine, sets)
-    study.carry_out(folder, first, last, jobs, True, retry)
+    study.carry_out(folder, first, last, jobs, True, retry, None, parquet)

@@ -23,6 +23,9 @@ pub(crate) mod output {
         TABLES: Words(words::TABLE_NAMES) = "output.tables",
             Value("ranks"), flag("tables", "LIST"), scope::RANKS,
             "Tables to write into the folder.";
+        TABLES_FORMAT: Word(words::TABLES_FORMAT) = "output.tables-format",
+            Value("csv"), flag("tables-format", "FORMAT"), scope::RUN,
+            "Form of the tables in the folder.";
         INTERVAL: Time = "output.interval", Value("10 us"), None, scope::RUN,
             "Width of the intervals of `lanes.csv`.";
         TIMELINE: Word(words::TIMELINE) = "output.timeline",
