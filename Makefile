@@ -114,6 +114,7 @@ install-built:
 	$(BUILT)/heddle examples $(ROOT)/share/heddle/examples >/dev/null
 	$(BUILT)/heddle man $(ROOT)/share
 	install -m 644 README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE $(ROOT)/share/doc/heddle
+	install -m 644 out/draw/fonts/OFL.txt $(ROOT)/share/doc/heddle/LICENSE-ARIMO
 
 uninstall:
 	rm -rf $(ROOT)/bin/heddle $(ROOT)/lib/heddle $(ROOT)/share/heddle $(ROOT)/share/doc/heddle \
@@ -167,6 +168,10 @@ validate: setup setup-web
 	validation/programs/run.py $(HEDDLE)
 	validation/random/run.py $(HEDDLE)
 	validation/slurm/run.sh $(HEDDLE)
+	validation/notebooks/run.sh $(TARGET)/release
+	python3 -m venv $(TARGET)/perfetto
+	$(TARGET)/perfetto/bin/pip install --quiet --disable-pip-version-check perfetto
+	$(TARGET)/perfetto/bin/python validation/perfetto/check.py $(HEDDLE)
 	@$(MAKE) --no-print-directory miri
 
 # Memory that ranks share is never freed, and some tests open files. Tests say themselves why Miri

@@ -71,7 +71,7 @@ fn all_kinds_come_back() {
 /// A table of several groups, each of 2^18 rows.
 #[test]
 fn groups_follow_each_other() {
-    let rows = || (0..600_000_u64).map(|n| HopRow { links: n % 7, messages: n * n });
+    let rows = || (0..600_000_u64).map(|n| HopRow { links: (n % 7) as u32, messages: n * n });
     let folder = tempfile::tempdir().expect("a folder");
     let path = written(folder.path(), TableForm::Parquet, rows());
     let mut read = Reader::<HopRow>::open(Path::new(&path)).expect("a table");
@@ -80,7 +80,7 @@ fn groups_follow_each_other() {
     let columns = Columns::read(Path::new(&path)).expect("columns");
     assert_eq!(columns.rows, 600_000);
     let Values::Unsigned(messages) = &columns.columns[1].values else { panic!("{columns:?}") };
-    assert_eq!(messages.iter().sum::<u64>(), (0..600_000_u64).map(|n| n * n).sum());
+    assert_eq!(messages.iter().sum::<u64>(), (0..600_000_u64).map(|n| n * n).sum::<u64>());
     // Differences and Snappy leave less than the text.
     let text = written(folder.path(), TableForm::Csv, rows());
     let size = |path: &str| fs::metadata(path).expect("a file").len();

@@ -1,4 +1,4 @@
-"""The notebook of the examples runs; `make validate` runs it in a kernel of Jupyter."""
+"""The first notebook of the examples runs; `make validate` runs all in a kernel of Jupyter."""
 
 import json
 from pathlib import Path
