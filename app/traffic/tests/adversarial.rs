@@ -6,9 +6,14 @@ use topology::Routes;
 use traffic::{Arrivals, Lengths, Pattern, Point, Settings, Span, run};
 use units::Time;
 
-/// Measures a load with single flits, internal speed-up 2, two channels a lane and buffers of a
-/// round trip.
+/// Measures a load, to 2 % within 40 batches.
 fn point(spec: &str, routing: &str, load: f64) -> Point {
+    measured(spec, routing, load, Span::Precise { half_width: 0.02, batches: 40 }, 1)
+}
+
+/// Measures a load with single flits, internal speed-up 2, two channels a lane and buffers of a
+/// round trip, in batches of 1000 cycles.
+fn measured(spec: &str, routing: &str, load: f64, span: Span, threads: usize) -> Point {
     let topology = topology::parse(spec).expect(spec);
     let routes = Routes::build(&topology, Some(routing.parse().expect(routing))).expect(routing);
     let parameters = Parameters {
@@ -21,7 +26,8 @@ fn point(spec: &str, routing: &str, load: f64) -> Point {
     let settings = Settings {
         arrivals: Arrivals::Bernoulli,
         lengths: Lengths::Fixed(8),
-        span: Span::Precise { half_width: 0.02, batches: 40 },
+        span,
+        threads,
         batch: Some(Time::from_ps(1_000_000)),
         ..Settings::new(Pattern::NextGroup.on(&topology).expect("destinations"), load)
     };
@@ -43,6 +49,19 @@ fn shortest_ways_share_a_link() {
     assert_between("dragonfly:p=2", "minimal", [0.95 * bound, 1.05 * bound]);
 }
 
+/// What routers tell each other of their queues, and decisions behind the first router, do not
+/// depend on threads.
+#[test]
+fn any_number_of_threads() {
+    for routing in ["ugal-g", "par"] {
+        let span = Span::Batches { warm_up: 0, kept: 1 };
+        let point = |threads| measured("dragonfly:p=2", routing, 0.25, span, threads);
+        let one = point(1);
+        assert!(one.messages > 10_000, "{one:?}");
+        assert_eq!(point(2), one, "{routing}");
+    }
+}
+
 /// By way of others each of the 8 links out of a group carries an eighth of its 8 hosts' messages
 /// twice, so that half of the load is the bound, and at least 0.3 is reached.
 #[test]
@@ -50,6 +69,8 @@ fn shortest_ways_share_a_link() {
 fn detours_share_all_links() {
     assert_between("dragonfly:p=2", "valiant", [0.3, 0.55]);
     assert_between("dragonfly:p=2", "ugal-l", [0.3, 0.55]);
+    assert_between("dragonfly:p=2", "ugal-g", [0.3, 0.55]);
+    assert_between("dragonfly:p=2", "par", [0.3, 0.55]);
 }
 
 /// With p = 4 the bound of shortest ways is 1/32.
@@ -60,6 +81,8 @@ fn dragonfly() {
     assert_between("dragonfly:p=4", "minimal", [0.95 * bound, 1.05 * bound]);
     assert_between("dragonfly:p=4", "valiant", [0.3, 0.55]);
     assert_between("dragonfly:p=4", "ugal-l", [0.3, 0.55]);
+    assert_between("dragonfly:p=4", "ugal-g", [0.3, 0.55]);
+    assert_between("dragonfly:p=4", "par", [0.3, 0.55]);
 }
 
 /// In a HyperX of one dimension with 4 hosts a switch the link to the next one carries 1/4.
@@ -69,4 +92,6 @@ fn hyperx() {
     assert_between(spec, "minimal", [0.95 / 4.0, 1.05 / 4.0]);
     assert!(point(spec, "ugal-l", 0.3).sustained());
     assert!(point(spec, "ugal-l:factor=hops", 0.3).sustained());
+    assert!(point(spec, "ugal-g", 0.3).sustained());
+    assert!(point(spec, "par", 0.3).sustained());
 }

@@ -3,7 +3,7 @@
 use std::{ops::Range, sync::Arc};
 
 use kernel::Random;
-use topology::{Graph, Header, Hop, Routes};
+use topology::{Graph, Header, Hop, Routes, Shared};
 use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::parameters::{Choice, Invalid, Parameters, Switching, flit_time, is_delay, is_pace};
@@ -44,6 +44,27 @@ pub(crate) struct Delays {
     pub delivery: u64,
 }
 
+/// The queues that routers tell each other of.
+#[derive(Clone, Debug)]
+pub(crate) struct Sharing {
+    /// The ports that they tell of.
+    pub of: Range<u16>,
+    /// The ports to those that they tell.
+    pub with: Range<u16>,
+    /// The time between two words.
+    pub period: u64,
+}
+
+impl Sharing {
+    /// The place of a port of the router behind another port.
+    #[inline]
+    pub fn place(&self, port: u16, of: u16) -> Option<usize> {
+        let known = self.with.contains(&port) && self.of.contains(&of);
+        let row = usize::from(port.wrapping_sub(self.with.start));
+        known.then(|| row * self.of.len() + usize::from(of - self.of.start))
+    }
+}
+
 /// Purposes of random numbers.
 const CHOICES: u32 = 0x504b_0001;
 const ARBITERS: u32 = 0x504b_0002;
@@ -66,6 +87,7 @@ pub struct Fabric {
     /// The lane of the routing for each channel.
     lanes: Box<[u8]>,
     lookahead: Time,
+    pub(crate) sharing: Option<Sharing>,
     choices: Random,
     pub(crate) arbiters: Random,
     priorities: Random,
@@ -149,6 +171,7 @@ impl Fabric {
             buffer: 0,
             lanes: (0..channels).map(|channel| lane_of(channel) as u8).collect(),
             lookahead: Time::ZERO,
+            sharing: None,
             choices: Random::new(parameters.seed, CHOICES),
             arbiters: Random::new(parameters.seed, ARBITERS),
             priorities: Random::new(parameters.seed, PRIORITIES),
@@ -161,6 +184,7 @@ impl Fabric {
         if packets.saturating_mul(packet) > flits {
             return Err(vec![Invalid::LocalBuffer { flits, packets, packet }]);
         }
+        fabric.sharing = fabric.sharing();
         fabric.lookahead = Some(fabric.lookahead_where(|_, _| true))
             .filter(|lookahead| *lookahead < Time::MAX)
             .unwrap_or_default();
@@ -180,6 +204,22 @@ impl Fabric {
         let packet = self.parameters.flits(self.parameters.mtu);
         let most = self.ports.iter().map(flits).max().unwrap_or(0);
         u32::try_from(most).unwrap_or(u32::MAX).saturating_add(packet)
+    }
+
+    /// The queues that the routing reads at other routers. They are told in the distance of the
+    /// longest way of a credit between those that tell.
+    fn sharing(&self) -> Option<Sharing> {
+        let Shared { of, with } = self.routes.shared()?.clone();
+        let links = (self.hosts..self.devices()).flat_map(|router| {
+            with.clone().filter_map(move |port| self.port(DeviceId(router), port))
+        });
+        let period = links.map(|link| self.way_of_credit(link)).max()?.max(self.delays.cycle);
+        Some(Sharing { of, with, period })
+    }
+
+    /// True if routers count the flits that wait for their ports.
+    pub(crate) fn counts_waiting(&self) -> bool {
+        self.sharing.is_some() || self.routes.is_progressive()
     }
 
     /// Number of hosts: devices 0 to this, less one.

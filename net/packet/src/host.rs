@@ -206,6 +206,8 @@ impl Interface {
                 self.credit(at, (port, channel), Stream::after(at, period, left));
             }
             Signal::NoCredit { port, channel } => self.no_credit(at, (port, channel)),
+            // Routers tell each other.
+            Signal::Queue { .. } => {}
         }
     }
 

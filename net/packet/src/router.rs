@@ -11,6 +11,7 @@
 mod credit;
 mod injection_control;
 mod input;
+mod queues;
 mod route;
 mod switch_allocation;
 mod traversal;
@@ -22,6 +23,7 @@ use topology::Candidates;
 use units::{DeviceId, Time};
 
 use credit::Credits;
+use queues::Queues;
 
 use crate::{
     allocator::{Allocator, Request},
@@ -116,6 +118,13 @@ pub struct Router {
     links: Box<[u64]>,
     /// By port, the channel from which on the input looks for one to send.
     turns: Box<[u8]>,
+    /// By port, flits of packets at the heads of input channels that go on by it, if the routing
+    /// asks for them.
+    waiting: Box<[u32]>,
+    /// The queues that routers tell each other of, if they do.
+    queues: Option<Queues>,
+    /// The time at which the router tells of its queues next.
+    tell_at: u64,
     packets: Vec<Stored>,
     free: u32,
     /// Packets in the buffers.
@@ -172,6 +181,9 @@ impl Router {
             outputs: (0..all).map(output).collect(),
             links: vec![0; ports].into(),
             turns: vec![0; ports].into(),
+            waiting: vec![0; if net.counts_waiting() { ports } else { 0 }].into(),
+            queues: net.sharing.as_ref().map(Queues::new),
+            tell_at: NEVER,
             packets: Vec::new(),
             free: NONE,
             stored: 0,
@@ -196,6 +208,7 @@ impl Router {
     #[inline]
     pub(crate) fn hear<O: Out>(&mut self, net: &Fabric, at: Time, signal: Signal, out: &mut O) {
         let now = at.ps();
+        self.tell_from(net, now);
         match signal {
             Signal::Head(packet) => self.arrive(net, now, packet),
             Signal::Flits { port, channel, period } => {
@@ -206,15 +219,23 @@ impl Router {
                 self.credit(net, (port, channel), Credits { at: now, left, period }, out);
             }
             Signal::NoCredit { port, channel } => self.no_credit(now, (port, channel), out),
+            Signal::Queue { port, of, flits } => self.learn(net, port, of, flits),
         }
     }
 
     /// Runs the cycles that begin before `until`, and returns when the next one begins.
     pub(crate) fn run<O: Out>(&mut self, net: &Fabric, until: Time, out: &mut O) -> Time {
-        while self.next < until.ps() {
-            self.cycle(net, self.next, out);
+        loop {
+            let next = self.next.min(self.tell_at);
+            if next >= until.ps() {
+                return Time::from_ps(next);
+            }
+            if self.tell_at == next {
+                self.tell(net, next, out);
+            } else {
+                self.cycle(net, next, out);
+            }
         }
-        Time::from_ps(self.next)
     }
 
     /// The cycle that begins at `now`.

@@ -101,6 +101,15 @@ pub enum Signal {
         /// The virtual channel on the link behind it.
         channel: u8,
     },
+    /// So many flits are queued at an output port of another router.
+    Queue {
+        /// The port to that router.
+        port: u16,
+        /// The port there.
+        of: u16,
+        /// The number of flits.
+        flits: u32,
+    },
 }
 
 fn word(bytes: &mut &[u8]) -> Option<u32> {
@@ -123,6 +132,7 @@ impl Wire for Signal {
             Self::NoFlit { port, channel } => (2, port, channel),
             Self::Credits { port, channel, .. } => (3, port, channel),
             Self::NoCredit { port, channel } => (4, port, channel),
+            Self::Queue { port, .. } => (5, port, 0),
         };
         bytes.extend([tag, channel]);
         bytes.extend(port.to_le_bytes());
@@ -140,6 +150,10 @@ impl Wire for Signal {
                 bytes.extend(period.to_le_bytes());
             }
             Self::NoFlit { .. } | Self::NoCredit { .. } => {}
+            Self::Queue { of, flits, .. } => {
+                bytes.extend(of.to_le_bytes());
+                bytes.extend(flits.to_le_bytes());
+            }
         }
     }
 
@@ -175,6 +189,10 @@ impl Wire for Signal {
                 Some(Self::Credits { port, channel, left, period })
             }
             4 => Some(Self::NoCredit { port, channel }),
+            5 => {
+                let (of, flits) = (half(bytes)?, word(bytes)?);
+                Some(Self::Queue { port, of, flits })
+            }
             _ => None,
         }
     }
@@ -210,6 +228,7 @@ mod tests {
             (Signal::NoFlit { port: 300, channel: 7 }, 4),
             (Signal::Credits { port: 400, channel: 8, left: 500, period: 1 << 21 }, 10),
             (Signal::NoCredit { port: 400, channel: 8 }, 4),
+            (Signal::Queue { port: 300, of: 7, flits: 1 << 20 }, 10),
         ];
         for (signal, length) in signals {
             let mut bytes = Vec::new();

@@ -2,9 +2,9 @@
 
 mod common;
 
-use ::network::{Transfer, conformance};
+use ::network::{Links, Network, Transfer, conformance};
 use packet::{Parameters, Switching};
-use units::{HostId, Time};
+use units::{HostId, MessageId, Time};
 
 use common::{network, shipped};
 
@@ -16,13 +16,20 @@ fn parameters(channels: u32) -> Parameters {
 /// and in order, in any order of the routers.
 #[test]
 fn everything_is_delivered() {
-    for (spec, channels, switching) in [
-        ("torus:dims=3x3", 3, Switching::Wormhole),
-        ("mesh:dims=3x3", 2, Switching::CutThrough),
-        ("hyperx:dims=3x3", 4, Switching::Wormhole),
+    for (spec, routing, channels, switching) in [
+        ("torus:dims=3x3", "adaptive", 3, Switching::Wormhole),
+        ("mesh:dims=3x3", "adaptive", 2, Switching::CutThrough),
+        ("hyperx:dims=3x3", "adaptive", 4, Switching::Wormhole),
+        ("dragonfly:p=1,a=3,h=1,g=3", "ugal-l", 3, Switching::Wormhole),
+        ("dragonfly:p=1,a=3,h=1,g=3", "ugal-g", 3, Switching::Wormhole),
+        ("dragonfly:p=1,a=3,h=1,g=3", "par", 4, Switching::CutThrough),
+        ("complete:switches=3,hosts=3", "ugal-g", 2, Switching::CutThrough),
+        ("hyperx:dims=3x3", "par", 3, Switching::Wormhole),
+        ("torus:dims=3x3", "par", 6, Switching::Wormhole),
     ] {
+        println!("{spec} {routing}");
         let short = Parameters { switching, buffer: Some(8), ..parameters(channels) };
-        let net = network(spec, Some("adaptive"), Parameters { flit: 256, mtu: 2048, ..short });
+        let net = network(spec, Some(routing), Parameters { flit: 256, mtu: 2048, ..short });
         conformance::shuffled(&net, 9);
     }
 }
@@ -35,6 +42,61 @@ fn zero_load() {
         let transfer = Transfer::new(HostId(0), HostId(destination), 8);
         let found = conformance::together(&net, 64, &[(Time::ZERO, transfer)]);
         assert_eq!(found, [Time::from_ps((5 * routers + 2) * 1000)], "{destination}");
+    }
+}
+
+/// Where load decides about a detour, a packet alone takes its shortest way: 5 R + 2 cycles for the
+/// R routers on it, 3 R + 2 with internal speed-up 2.
+#[test]
+fn no_detour_without_load() {
+    for (spec, routings) in [
+        ("dragonfly:p=2", &["ugal-l", "ugal-g", "par"][..]),
+        ("complete:switches=5,hosts=2", &["ugal-l", "ugal-g", "par"]),
+        ("hyperx:dims=3x4", &["par"]),
+        ("torus:dims=5x4", &["par"]),
+        ("slim-fly:q=3,hosts=1", &["par"]),
+    ] {
+        for (speed_up, each) in [(1, 5), (2, 3)] {
+            let shortest = network(spec, Some("minimal"), parameters(12));
+            let hosts = shortest.hosts().expect("hosts");
+            for routing in routings {
+                let parameters = Parameters { speed_up, ..parameters(12) };
+                let net = network(spec, Some(routing), parameters);
+                for destination in 0..hosts {
+                    let transfer = Transfer::new(HostId(1), HostId(destination), 8);
+                    let links = shortest.hops(HostId(1), HostId(destination), MessageId(0));
+                    let expected = Time::from_ps(u64::from(each * (links - 1) + 2) * 1000);
+                    let found = conformance::together(&net, hosts, &[(Time::ZERO, transfer)]);
+                    assert_eq!(found, [expected], "{spec} {routing} {destination}");
+                }
+            }
+        }
+    }
+}
+
+/// For 200 cycles the two hosts of a switch of a dragonfly send a flit in each to the next group.
+/// The one link there carries the 400 flits in 400 cycles. Where load decides, about half of them
+/// go by other groups, so that all are there when little more than 200 cycles are over.
+#[test]
+fn load_decides_about_detours() {
+    let messages: Vec<_> = (0..200)
+        .flat_map(|at| [(at, 0), (at, 1)])
+        .map(|(at, from)| {
+            let transfer = Transfer::new(HostId(from), HostId(8 + at % 8), 8);
+            (Time::from_ps(u64::from(at) * 1000), transfer)
+        })
+        .collect();
+    let last = |routing| {
+        let net = network("dragonfly:p=2", Some(routing), parameters(8));
+        conformance::together(&net, 72, &messages).into_iter().max().expect("a message")
+    };
+    let minimal = last("minimal");
+    for routing in ["ugal-l", "ugal-g", "par"] {
+        let found = last(routing);
+        assert!(
+            minimal.ps() > 400_000 && found.ps() * 4 < minimal.ps() * 3,
+            "{routing}: {found} {minimal}"
+        );
     }
 }
 

@@ -30,7 +30,7 @@ pub use place::Placement;
 pub use rate::{Rate, Speed};
 pub use route::{
     Algorithm, Alternatives, Bias, Candidate, Candidates, Dateline, Header, Hop, Routes, Routing,
-    Weights,
+    Shared, Weights,
 };
 pub use shape::{
     Arrangement, Butterfly, Dragonfly, Entry, Grid, KINDS, Kind, Rails, Shape, SlimFly, Topology,

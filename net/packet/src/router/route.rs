@@ -1,15 +1,15 @@
 //! Route computation.
 //!
 //! A packet enters it when it is the first of its input channel. It takes `route`. Where a routing
-//! chooses between the shortest way and a detour, the router of the source decides at its end, by
-//! the credits that are out for the two ports. Among several candidates load decides in
-//! virtual-channel allocation.
+//! chooses between the shortest way and a detour, the router of the source, and those behind it at
+//! which the packet may still leave its shortest way, decide at its end, by the queues of the two
+//! ways. Among several candidates load decides in virtual-channel allocation.
 
 use network::Record;
 use topology::{Candidates, Header};
 use units::Time;
 
-use super::{NONE, Router, Stored};
+use super::{NONE, Output, Router, Stored};
 use crate::{Packet, fabric::Fabric, model::Out};
 
 impl Router {
@@ -26,8 +26,12 @@ impl Router {
             && known <= now
         {
             self.routing.pop_front();
-            self.decide(net, input);
-            self.inputs[input as usize].only = self.only(net, input);
+            self.decide(net, now, input);
+            let only = self.only(net, input);
+            self.inputs[input as usize].only = only;
+            if !self.waiting.is_empty() {
+                self.wait_for(input, only.0);
+            }
             self.asking.set(input, true);
             self.grantable = true;
             if O::LISTENS {
@@ -36,29 +40,54 @@ impl Router {
         }
     }
 
-    /// Takes the detour away from a packet that comes from a host if its shortest way is preferred.
-    fn decide(&mut self, net: &Fabric, input: u32) {
+    /// Decides if a packet takes its shortest way or its detour, where it has a choice.
+    fn decide(&mut self, net: &Fabric, now: u64, input: u32) {
         let Some(&Stored { packet, .. }) = self.head(input) else { return };
-        let from_host =
-            net.port(self.device, packet.port).is_some_and(|port| net.is_host(port.peer));
-        if packet.choice == 0 || !from_host {
+        if packet.choice == 0 {
             return;
         }
-        let header = header(&packet);
-        let ways = net.routes().alternatives(self.device.0, packet.port, &header);
+        let Some(link) = net.port(self.device, packet.port) else { return };
+        let place = (packet.port, net.lane(link, packet.channel));
+        let (fresh, header) = (net.is_host(link.peer), header(&packet));
+        let ways = net.routes().alternatives(self.device.0, place, fresh, &header);
         let Some(ways) = ways else { return };
-        let [minimal, detour] = [ways.minimal, ways.detour].map(|port| self.used(net, port));
-        if ways.prefers_minimal(minimal, detour) {
-            let head = self.inputs[input as usize].head;
-            self.packets[head as usize].packet.choice = 0;
-        }
+        let [minimal, detour] = if self.waiting.is_empty() {
+            [ways.minimal, ways.detour].map(|port| self.used(net, port))
+        } else {
+            let header = |choice| Header { choice, ..header };
+            ways.choices.map(|choice| self.queued_on_way(net, now, place, &header(choice)))
+        };
+        let [stays, leaves] = ways.choices;
+        let choice = if ways.prefers_minimal(minimal, detour) { stays } else { leaves };
+        let head = self.inputs[input as usize].head;
+        self.packets[head as usize].packet.choice = choice;
     }
 
-    /// The flits that have been granted a port and whose credits are not back.
-    fn used(&self, net: &Fabric, port: u16) -> u64 {
-        let first = self.number(port, 0) as usize;
-        let outputs = &self.outputs[first..first + self.channels];
-        outputs.iter().map(|output| u64::from(net.buffer - output.credits)).sum()
+    /// The flits queued on the way of a packet, as far as this router knows of them.
+    fn queued_on_way(
+        &self,
+        net: &Fabric,
+        now: u64,
+        (port, lane): (u16, u8),
+        header: &Header,
+    ) -> u64 {
+        let hop = net.hop(self.device, port, lane, header);
+        let here = self.queue(net, now, hop.port);
+        let Some(sharing) = &net.sharing else { return here };
+        let link = net.port(self.device, hop.port).filter(|_| sharing.with.contains(&hop.port));
+        let Some(link) = link else { return here };
+        let next = net.hop(link.peer, link.plug, hop.lane, header).port;
+        here + self.known(net, hop.port, next)
+    }
+
+    /// Counts the flits of the first packet of an input channel at the port of an output channel.
+    fn wait_for(&mut self, input: u32, output: u32) {
+        let flits = self.head(input).map_or(0, |head| head.packet.flits.into());
+        if let Some(&Output { port, .. }) = self.outputs.get(output as usize)
+            && let Some(waiting) = self.waiting.get_mut(usize::from(port))
+        {
+            *waiting += flits;
+        }
     }
 
     /// Returns the output channels of the only port that the first packet of an input channel may

@@ -74,6 +74,9 @@ impl Router {
             out.record(Time::from_ps(now), record);
         }
         self.outputs[number as usize].credits -= 1;
+        if let Some(waiting) = self.waiting.get_mut(usize::from(port)) {
+            *waiting = waiting.saturating_sub(1);
+        }
         self.return_credit(net, input, Credits { at: now, left, period: pace }, out);
         if left == 0 {
             self.release(net, now, input);

@@ -7,7 +7,7 @@ use super::{
     grid::{self, Dateline},
     lanes::{Classes, Lanes},
     layers::layers,
-    load::{Bias, Weights},
+    load::{Bias, Shared, Weights},
     next::{Among, Ends, Homes, Manner, Next, Switches, Via, Ways},
     search::Search,
     slim_fly,
@@ -46,12 +46,18 @@ pub enum Algorithm {
     Romm,
     /// The shortest way or Valiant's, by the queues at the source's switch.
     UgalL,
+    /// The shortest way or Valiant's, by the queues on both ways as far as switches tell each other
+    /// of them.
+    UgalG,
+    /// The shortest way or Valiant's, by the queues at each switch until the packet has left the
+    /// shortest way or, in a dragonfly, the source's group.
+    Par,
     /// Butterflies: the digits of the destination.
     DestinationTag,
 }
 
 /// Names of the algorithms.
-pub const ALGORITHMS: [(&str, Algorithm); 14] = [
+pub const ALGORITHMS: [(&str, Algorithm); 16] = [
     ("min-hop", Algorithm::MinHop),
     ("up-down", Algorithm::UpDown),
     ("d-mod-k", Algorithm::DModK),
@@ -65,6 +71,8 @@ pub const ALGORITHMS: [(&str, Algorithm); 14] = [
     ("o1turn", Algorithm::O1Turn),
     ("romm", Algorithm::Romm),
     ("ugal-l", Algorithm::UgalL),
+    ("ugal-g", Algorithm::UgalG),
+    ("par", Algorithm::Par),
     ("destination-tag", Algorithm::DestinationTag),
 ];
 
@@ -80,7 +88,7 @@ pub struct Routing {
     pub dateline: Dateline,
     /// Both halves of a way go in dimension order, for [`Algorithm::Valiant`] on grids.
     pub halves_in_order: bool,
-    /// The comparison of queues, for [`Algorithm::UgalL`].
+    /// The comparison of queues, where load decides about detours.
     pub bias: Bias,
     /// Packets in dragonflies go by way of a switch instead of a group, on lanes by the parts of
     /// the way, for [`Algorithm::UgalL`]. These can deadlock.
@@ -113,7 +121,7 @@ impl FromStr for Routing {
             let message = format!("unknown routing `{name}` (known: {})", names.join(", "));
             Fault::new(message).near(name, &names)
         })?;
-        if let (Algorithm::UgalL, Some(options)) = (known.1, option) {
+        if let Some(options) = option.filter(|_| known.1.compares_queues()) {
             return by_queues(known.1, options);
         }
         match option {
@@ -152,7 +160,8 @@ const fn needs_lanes(algorithm: Algorithm) -> bool {
     matches!(algorithm, Algorithm::O1Turn | Algorithm::Romm)
 }
 
-/// Reads the options of ugal-l: `factor=2,offset=30,via=switch` or `factor=hops`.
+/// Reads the options of a comparison of queues, `factor=2,offset=30` or `factor=hops`, and that of
+/// ugal-l, `via=switch`.
 fn by_queues(algorithm: Algorithm, options: &str) -> Result<Routing, Fault> {
     let mut routing = Routing::from(algorithm);
     let bias = &mut routing.bias;
@@ -165,11 +174,13 @@ fn by_queues(algorithm: Algorithm, options: &str) -> Result<Routing, Fault> {
             Some(("factor", "hops")) => bias.weights = Weights::Hops,
             Some(("factor", text)) => bias.weights = Weights::Factor(number(text)?),
             Some(("offset", text)) => bias.offset = number(text)?,
-            Some(("via", "switch")) => routing.by_switch = true,
+            Some(("via", "switch")) if algorithm == Algorithm::UgalL => routing.by_switch = true,
             _ => {
                 let known = ["factor", "offset", "via"];
                 let message = format!(
-                    "unknown option `{option}` of ugal-l; there are factor, offset and via=switch"
+                    "unknown option `{option}` of {}; there are factor, offset and, for ugal-l, \
+                     via=switch",
+                    algorithm.name()
                 );
                 let key = option.split('=').next().unwrap_or_default();
                 return Err(Fault::new(message).near(key, &known));
@@ -183,6 +194,21 @@ impl Algorithm {
     /// The name.
     pub fn name(self) -> &'static str {
         ALGORITHMS.iter().find(|entry| entry.1 == self).map_or("", |entry| entry.0)
+    }
+
+    /// True if queues decide between the shortest way and a detour.
+    const fn compares_queues(self) -> bool {
+        matches!(self, Self::UgalL | Self::UgalG | Self::Par)
+    }
+
+    /// The number of parts of a way that have lanes of their own: a detour has two, and one that
+    /// may begin at any switch has a third before it.
+    const fn parts(self) -> u8 {
+        match self {
+            Self::Valiant | Self::UgalL | Self::UgalG => 2,
+            Self::Par => 3,
+            _ => 1,
+        }
     }
 
     /// The algorithm that suits a topology: free of deadlock, and along shortest ways where all
@@ -218,7 +244,7 @@ impl Routes {
             }
             Algorithm::Minimal | Algorithm::Valiant => minimal(topology, routing)?,
             Algorithm::O1Turn | Algorithm::Romm => on_grid(topology, routing)?,
-            Algorithm::UgalL => by_load(topology, routing)?,
+            Algorithm::UgalL | Algorithm::UgalG | Algorithm::Par => by_load(topology, routing)?,
             Algorithm::DestinationTag => match &topology.shape {
                 Shape::Butterfly(family) if topology.is_intact() => {
                     (Next::Butterfly(butterfly::Formula::new(*family)), Lanes::Single)
@@ -237,8 +263,9 @@ impl Routes {
         }
         let routes =
             Self::new(graph, next, if routing.single_lane { Lanes::Single } else { lanes });
-        let bias = (routing.algorithm == Algorithm::UgalL).then_some(routing.bias);
-        Ok(Self { bias, ..routes })
+        let bias = routing.algorithm.compares_queues().then_some(routing.bias);
+        let shared = if routing.algorithm == Algorithm::UgalG { shared(topology) } else { None };
+        Ok(Self { bias, shared, ..routes })
     }
 }
 
@@ -325,7 +352,7 @@ fn on_grid(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault
     table.via = match routing.algorithm {
         Algorithm::O1Turn => Via::Order { phase },
         _ => Via::Switch {
-            phase,
+            phases: [0, phase],
             among: Among::Between,
             manner: Manner { any: true, ..Manner::default() },
         },
@@ -337,7 +364,10 @@ fn on_grid(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault
 /// switch in the dimensions that they have to cross.
 fn by_load(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
     let (graph, shape) = (&topology.graph, &topology.shape);
-    let valiant = Routing { algorithm: Algorithm::Valiant, ..routing };
+    if routing.algorithm == Algorithm::UgalG && shared(topology).is_none() {
+        let needs = "a dragonfly or a HyperX of one dimension, without broken links";
+        return Err(misfit(routing.algorithm, needs));
+    }
     if routing.bias.weights == Weights::Hops
         && !matches!(shape, Shape::Grid(family) if family.kind == Kind::HyperX)
     {
@@ -357,11 +387,12 @@ fn by_load(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault
         }
         Shape::Grid(family) if topology.is_intact() => {
             let (mut next, lanes) =
-                minimal(topology, Routing { halves_in_order: true, ..valiant })?;
+                minimal(topology, Routing { halves_in_order: true, ..routing })?;
             if let Next::Switches(Switches { via: Via::Switch { among, manner, .. }, .. }) =
                 &mut next
             {
-                *manner = Manner { late: true, ..Manner::default() };
+                let late = routing.algorithm != Algorithm::Par;
+                *manner = Manner { late, ..Manner::default() };
                 if family.kind == Kind::HyperX {
                     *among = Among::Between;
                 }
@@ -371,7 +402,7 @@ fn by_load(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault
         Shape::Tree(_) | Shape::Butterfly(_) => {
             Err(misfit(routing.algorithm, "ways that are longer than others"))
         }
-        _ => minimal(topology, valiant),
+        _ => minimal(topology, routing),
     }
 }
 
@@ -379,7 +410,8 @@ fn by_load(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault
 /// stays free of cycles.
 fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
     let graph = &topology.graph;
-    let via = routing.algorithm == Algorithm::Valiant;
+    let parts = routing.algorithm.parts();
+    let via = parts > 1;
     if routing.halves_in_order {
         let fits = matches!(&topology.shape, Shape::Grid(_)) && topology.is_intact();
         let found = formulas(graph, &topology.shape, routing).filter(|_| fits);
@@ -398,25 +430,26 @@ fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault
         return Ok((Next::Switches(table), Lanes::Single));
     }
     let half = longest.max(1);
-    let phases = 1 + u8::from(via);
-    let layered = half * u32::from(phases) > LANES_OF_INFINIBAND;
-    let lanes = if layered {
+    let layered = half * u32::from(parts) > LANES_OF_INFINIBAND;
+    let lanes = if layered && parts > 2 {
+        return Err(misfit(routing.algorithm, "ways of at most 5 links between switches"));
+    } else if layered {
         (table, _) = table::by_switch(graph, Ties::LowestPort)?;
         let (of, half) =
-            layers(graph, &table, LANES_OF_INFINIBAND as u8 / phases).ok_or_else(|| {
+            layers(graph, &table, LANES_OF_INFINIBAND as u8 / parts).ok_or_else(|| {
                 let message =
                     format!("{} ways need more than 15 lanes here", routing.algorithm.name());
                 Fault::new(message).help("up-down needs one lane".to_owned())
             })?;
-        Lanes::Layers { of, half, count: half * phases }
+        Lanes::Layers { of, half, count: half * parts }
     } else {
         let classes = Classes::new(graph, &topology.shape);
-        Lanes::Hops { count: half as u8 * phases, classes }
+        Lanes::Hops { count: half as u8 * parts, classes }
     };
     if via {
         let among = Among::Listed(table.joined());
-        let phase = lanes.count() / 2;
-        table.via = Via::Switch { phase, among, manner: Manner::default() };
+        let phases = phases(&lanes, parts);
+        table.via = Via::Switch { phases, among, manner: Manner::default() };
     }
     Ok((Next::Switches(table), lanes))
 }
@@ -440,14 +473,15 @@ fn by_formula(topology: &Topology, routing: Routing) -> Option<(Next, Lanes)> {
 
 /// Shortest ways and their lanes by the formula of a family, if it has one.
 fn formulas(graph: &Graph, shape: &Shape, routing: Routing) -> Option<(Next, Lanes)> {
-    let via = routing.algorithm == Algorithm::Valiant;
-    let phases = 1 + u8::from(via);
+    let parts = routing.algorithm.parts();
+    let via = parts > 1;
     let hops =
-        |count: u8| Lanes::Hops { count: count * phases, classes: Classes::new(graph, shape) };
+        |count: u8| Lanes::Hops { count: count * parts, classes: Classes::new(graph, shape) };
     let (ways, hosts, lanes) = match shape {
         Shape::Dragonfly(family) => {
             let classes = Classes::new(graph, shape);
-            let lanes = Lanes::Globals { count: 1 + phases, classes };
+            let progressive = routing.algorithm == Algorithm::Par;
+            let lanes = Lanes::Globals { count: 1 + parts, classes, progressive };
             (Ways::Dragonfly(dragonfly::Formula::new(family)), family.hosts, lanes)
         }
         Shape::SlimFly(family) => {
@@ -460,7 +494,7 @@ fn formulas(graph: &Graph, shape: &Shape, routing: Routing) -> Option<(Next, Lan
         }
         Shape::Grid(family) => {
             let dateline = (rings(family) && !routing.single_lane).then_some(routing.dateline);
-            let lanes = Lanes::Grid { count: (1 + u8::from(dateline.is_some())) * phases };
+            let lanes = Lanes::Grid { count: (1 + u8::from(dateline.is_some())) * parts };
             (Ways::Grid(grid::Formula::new(family, dateline)), family.hosts, lanes)
         }
         _ => return None,
@@ -475,8 +509,35 @@ fn formulas(graph: &Graph, shape: &Shape, routing: Routing) -> Option<(Next, Lan
             let complete = matches!(shape, Shape::Grid(family) if family.kind == Kind::HyperX);
             let manner = Manner { ends: complete && routing.halves_in_order, ..Manner::default() };
             let among = Among::Listed(next.joined());
-            Via::Switch { phase: lanes.count() / 2, among, manner }
+            Via::Switch { phases: phases(&lanes, parts), among, manner }
         }
     };
     Some((Next::Switches(next), lanes))
+}
+
+/// The first lanes of a detour and of its second half, where ways have so many parts.
+const fn phases(lanes: &Lanes, parts: u8) -> [u8; 2] {
+    let each = lanes.count() / parts;
+    [each * (parts - 2), each * (parts - 1)]
+}
+
+/// The ports whose queues switches tell each other of: in a dragonfly those to other groups, to the
+/// switches of the group; in a `HyperX` of one dimension all, to all.
+fn shared(topology: &Topology) -> Option<Shared> {
+    match &topology.shape {
+        _ if !topology.is_intact() => None,
+        Shape::Dragonfly(family) => {
+            let globals = dragonfly::Formula::new(family).globals();
+            let of = globals..globals + family.global as u16;
+            Some(Shared { of, with: family.hosts as u16..globals })
+        }
+        Shape::Grid(family) if family.kind == Kind::HyperX => {
+            let mut extents = family.extents.iter().filter(|&&extent| extent > 1);
+            let (extent, None) = (extents.next()?, extents.next()) else { return None };
+            let first = family.hosts as u16;
+            let ports = first..first + *extent as u16 - 1;
+            Some(Shared { of: ports.clone(), with: ports })
+        }
+        _ => None,
+    }
 }

@@ -10,8 +10,10 @@ pub(super) enum Lanes {
     /// The number of switch-to-switch links so far: strictly increasing, so there can be no cycle
     /// (Günther, "Prevention of deadlocks in packet-switched data transport systems", 1981).
     Hops { count: u8, classes: Classes },
-    /// The number of global links of a dragonfly so far (Kim et al., section 4.1).
-    Globals { count: u8, classes: Classes },
+    /// The number of global links of a dragonfly so far (Kim et al., section 4.1). If packets are
+    /// `progressive`, they may cross two local links in the group of the source: those behind the
+    /// first are on lane 1, as the first global link, and further ones on lanes higher by one.
+    Globals { count: u8, classes: Classes, progressive: bool },
     /// Chosen by switch and destination switch so that no lane has a cycle; with a second half of
     /// the way on as many lanes of its own.
     Layers { of: Vec<u8>, half: u8, count: u8 },
@@ -62,11 +64,12 @@ impl Lanes {
                     _ => input.1 + 1,
                 }
             }
-            Self::Globals { classes, .. } => {
-                if classes.of(switch, out) == Class::Host {
-                    0
-                } else {
-                    classes.globals(switch, input)
+            Self::Globals { classes, progressive, .. } => {
+                match (classes.of(switch, input.0), classes.of(switch, out)) {
+                    (_, Class::Host) => 0,
+                    (Class::Host, Class::Global) => (*progressive).into(),
+                    (Class::Switch, _) if *progressive => input.1.max(1),
+                    _ => classes.globals(switch, input),
                 }
             }
         }

@@ -1,12 +1,22 @@
-//! Routings that choose between the shortest way and a detour by load, at the switch of the source.
+//! Routings that choose between the shortest way and a detour by load.
 //!
-//! UGAL-L (Singh, "Load-balanced routing in interconnection networks", 2005; Kim et al., ISCA 2008,
-//! section 4): the shortest way is taken if what is queued at its output there, times a weight, is
-//! at most what is queued at that of the detour, times its weight, and an offset.
+//! UGAL (Singh, "Load-balanced routing in interconnection networks", 2005; Kim et al., ISCA 2008,
+//! section 4): at the switch of the source the shortest way is taken if what is queued on it, times
+//! a weight, is at most what is queued on the detour, times its weight, and an offset. UGAL-L looks
+//! at the outputs of that switch. UGAL-G also looks at those of the next switch on either way, as
+//! far as they are [`Shared`]: Kim et al. take the links to other groups, which balance the load.
+//!
+//! Progressive adaptive routing (Jiang, Kim and Dally, "Indirect adaptive routing on large scale
+//! interconnection networks", ISCA 2009) compares the outputs again at each switch where a packet
+//! may still leave its shortest way: in a dragonfly those of the source's group, elsewhere all but
+//! the last.
+
+use std::ops::Range;
 
 use super::{
     Header, Routes,
-    next::{Next, Ways},
+    lanes::Lanes,
+    next::{FOR_NOW, Next, Switches, Via, Ways},
 };
 
 /// The comparison of the queues of a shortest way and a detour.
@@ -27,6 +37,15 @@ pub enum Weights {
     Hops,
 }
 
+/// The queues that switches tell each other of, by port; all switches number their ports alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// The ports whose queues a switch tells of.
+    pub of: Range<u16>,
+    /// The ports to the switches that it tells.
+    pub with: Range<u16>,
+}
+
 /// Two ways of a packet of which load decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alternatives {
@@ -34,6 +53,8 @@ pub struct Alternatives {
     pub minimal: u16,
     /// The output port of the detour.
     pub detour: u16,
+    /// The choices of the packet for the shortest way and the detour.
+    pub choices: [u32; 2],
     weights: [u64; 2],
     offset: u64,
 }
@@ -47,22 +68,48 @@ impl Alternatives {
 }
 
 impl Routes {
-    /// Returns the ways between which load decides at the switch where a packet comes from a host,
-    /// by a port; nothing if there is no choice. Without its choice the packet takes the shortest
-    /// one.
-    pub fn alternatives(&self, switch: u32, port: u16, header: &Header) -> Option<Alternatives> {
+    /// The queues that switches have to tell each other of for the routing, if any.
+    pub const fn shared(&self) -> Option<&Shared> {
+        self.shared.as_ref()
+    }
+
+    /// Returns the ways between which load decides at a switch, where a packet comes in by a port
+    /// and lane, `fresh` from a host or not; nothing if there is no choice. The packet goes on with
+    /// the choice of the way that is taken.
+    #[inline]
+    pub fn alternatives(
+        &self,
+        switch: u32,
+        input: (u16, u8),
+        fresh: bool,
+        header: &Header,
+    ) -> Option<Alternatives> {
         let Bias { weights, offset } = self.bias?;
-        if header.choice == 0 {
+        let Next::Switches(table) = &self.next else { return None };
+        let here = switch - self.hosts;
+        let inner = (input.0, input.1.wrapping_sub(self.base(header.level)));
+        if header.choice == 0 || !fresh && !table.may_leave(&self.lanes, here, inner, header) {
             return None;
         }
-        let base = self.base(header.level);
-        let hop = |choice| self.hop(switch, port, base, &Header { choice, ..*header }).port;
+        let out = Header { choice: header.choice & !FOR_NOW, ..*header };
+        let stays = if self.is_progressive() { header.choice | FOR_NOW } else { 0 };
+        let hop = |choice| self.hop(switch, input.0, input.1, &Header { choice, ..*header }).port;
         let weights = match weights {
             Weights::Factor(factor) => [1, factor.into()],
-            Weights::Hops => self.crossings(switch - self.hosts, header)?,
+            Weights::Hops => self.crossings(here, &out)?,
         };
-        let (minimal, detour) = (hop(0), hop(header.choice));
-        Some(Alternatives { minimal, detour, weights, offset: offset.into() })
+        let choices = [stays, out.choice];
+        let [minimal, detour] = choices.map(hop);
+        Some(Alternatives { minimal, detour, choices, weights, offset: offset.into() })
+    }
+
+    /// True if packets may leave their shortest ways behind the first switch.
+    pub const fn is_progressive(&self) -> bool {
+        match (&self.next, &self.lanes) {
+            (_, Lanes::Globals { progressive, .. }) => *progressive,
+            (Next::Switches(Switches { via: Via::Switch { phases, .. }, .. }), _) => phases[0] > 0,
+            _ => false,
+        }
     }
 
     /// The links between switches on the shortest way in a `HyperX` and by way of the choice.

@@ -28,7 +28,7 @@ pub use build::{ALGORITHMS, Algorithm, Routing};
 pub use candidates::{Candidate, Candidates};
 pub use deadlock::{Analysis, Channel, Sample, analyse};
 pub use grid::Dateline;
-pub use load::{Alternatives, Bias, Weights};
+pub use load::{Alternatives, Bias, Shared, Weights};
 
 use crate::Graph;
 
@@ -75,6 +75,8 @@ pub struct Routes {
     levels: u8,
     /// The rule by which load decides about detours, if it does.
     bias: Option<Bias>,
+    /// The queues that switches tell each other of, if they do.
+    shared: Option<Shared>,
 }
 
 /// The exits of hosts that have several ports: the first of each host in a list of working ports
@@ -97,7 +99,7 @@ impl Routes {
             }
             Exits { first, ports }
         });
-        Self { hosts, next, lanes, exits, levels: 1, bias: None }
+        Self { hosts, next, lanes, exits, levels: 1, bias: None, shared: None }
     }
 
     /// The routes of a table that has no holes and no loops.

@@ -59,9 +59,9 @@ pub(super) enum Homes {
 pub(super) enum Via {
     /// Nothing.
     None,
-    /// A switch: `choice` - 1. Lanes below `phase` lead to it, those from `phase` on to the
-    /// destination.
-    Switch { phase: u8, among: Among, manner: Manner },
+    /// A switch: `choice` - 1. Lanes from the first of the two phases on lead to it, those from the
+    /// second on to the destination. On lanes below both a packet has not left the shortest way.
+    Switch { phases: [u8; 2], among: Among, manner: Manner },
     /// A switch, on one lane. As no lane tells the halves of the way apart, packets go on to the
     /// destination from the first switch that lies on the way from there.
     Meeting { among: Vec<u32>, ends: Ends },
@@ -100,6 +100,9 @@ pub(super) struct Ends {
     first: Vec<u32>,
     switches: Vec<u32>,
 }
+
+/// Added to the choice of a packet that takes its shortest way for now.
+pub(super) const FOR_NOW: u32 = 1 << 31;
 
 /// No way from here.
 pub(crate) const NOWHERE: u16 = u16::MAX;
@@ -226,7 +229,8 @@ impl Switches {
     #[inline]
     fn hop(&self, lanes: &Lanes, switch: u32, input: (u16, u8), header: &Header) -> (u16, u8) {
         let late = matches!(&self.via, Via::Switch { manner: Manner { late: true, .. }, .. });
-        if (header.choice != 0 || late)
+        let leaves = header.choice != 0 && header.choice & FOR_NOW == 0;
+        if (leaves || late)
             && let Some(hop) = self.detour(lanes, switch, input, header)
         {
             return hop;
@@ -254,8 +258,7 @@ impl Switches {
     }
 
     /// The hop of a packet that goes by way of somewhere, unless the choice no longer matters and
-    /// the first phase's lanes are left. Towards the destination the lanes of the second phase
-    /// begin at `phase`.
+    /// the first phase's lanes are left.
     #[inline]
     fn detour(
         &self,
@@ -265,10 +268,10 @@ impl Switches {
         header: &Header,
     ) -> Option<(u16, u8)> {
         match (&self.via, lanes) {
-            (Via::Switch { phase, .. }, Lanes::Hops { classes, .. }) => {
+            (Via::Switch { phases: [out, phase], .. }, Lanes::Hops { classes, .. }) => {
                 let target = header.choice - 1;
-                let fresh = classes.of(switch, input.0) == Class::Host;
-                let so_far = if fresh { 0 } else { input.1 + 1 };
+                let fresh = classes.of(switch, input.0) == Class::Host || input.1 < *out;
+                let so_far = if fresh { *out } else { input.1 + 1 };
                 if !fresh && input.1 >= *phase {
                     return None;
                 }
@@ -285,8 +288,8 @@ impl Switches {
                 let way = self.way(self.homes.of(header.source).0, target);
                 (first && switch != target).then(|| (self.toward(switch, target), of[way]))
             }
-            (Via::Switch { phase, .. }, Lanes::Grid { .. }) => {
-                self.grid_detour(switch, input, *phase, header)
+            (Via::Switch { phases, .. }, Lanes::Grid { .. }) => {
+                self.grid_detour(switch, input, *phases, header)
             }
             (Via::Order { phase }, Lanes::Grid { .. }) => {
                 self.last_first(switch, input, *phase, header)
@@ -298,8 +301,8 @@ impl Switches {
             }
             (Via::Group(formula), _) => {
                 let target = header.choice - 1;
-                let left = if let Lanes::Globals { classes, .. } = lanes {
-                    classes.globals(switch, input) > 0
+                let left = if let Lanes::Globals { classes, progressive, .. } = lanes {
+                    classes.globals(switch, input) > u8::from(*progressive)
                 } else {
                     // On one lane packets that pass their destination on the way out stay there.
                     let [from, to] =
@@ -310,19 +313,30 @@ impl Switches {
                 if left || formula.group(switch) == target {
                     return None;
                 }
-                Some((formula.outward(switch, target, switch), 0))
+                let port = formula.outward(switch, target, switch);
+                Some((port, lanes.after(switch, input, port)))
             }
             _ => None,
         }
     }
 
-    /// The hop on a grid by way of a switch: dimension order to it on the lanes below `phase`, and
-    /// from it on those above.
+    /// True if a packet that takes its shortest way for now may still leave it at a switch.
+    pub fn may_leave(&self, lanes: &Lanes, switch: u32, input: (u16, u8), header: &Header) -> bool {
+        let at_home = switch == self.homes.of(header.destination).0;
+        let gone = match lanes {
+            Lanes::Globals { classes, .. } => classes.globals(switch, input) > 0,
+            _ => false,
+        };
+        header.choice & FOR_NOW != 0 && !at_home && !gone
+    }
+
+    /// The hop on a grid by way of a switch: dimension order to it on the lanes of the first phase,
+    /// and from it on those of the second.
     fn grid_detour(
         &self,
         switch: u32,
         input: (u16, u8),
-        phase: u8,
+        [out, phase]: [u8; 2],
         header: &Header,
     ) -> Option<(u16, u8)> {
         let (Ways::Grid(grid), Via::Switch { manner, .. }) = (&self.ways, &self.via) else {
@@ -334,14 +348,13 @@ impl Switches {
             && switch != target
             && !(manner.ends && switch == home)
         {
-            return Some(grid.toward(switch, input, target));
+            let (port, lane) = grid.toward(switch, begun(input, out), target);
+            return Some((port, out + lane));
         }
         if switch == home {
             return None;
         }
-        // The second way begins like that of a packet from a host.
-        let input = if input.1 < phase { (0, 0) } else { (input.0, input.1 - phase) };
-        let (port, lane) = grid.toward(switch, input, home);
+        let (port, lane) = grid.toward(switch, begun(input, phase), home);
         Some((port, phase + lane))
     }
 
@@ -358,8 +371,7 @@ impl Switches {
         if switch == home {
             return None;
         }
-        let input = if input.1 < phase { (0, 0) } else { (input.0, input.1 - phase) };
-        let (port, lane) = grid.toward_last_first(switch, input, home);
+        let (port, lane) = grid.toward_last_first(switch, begun(input, phase), home);
         Some((port, phase + lane))
     }
 
@@ -399,6 +411,12 @@ impl Switches {
             }
         }
     }
+}
+
+/// The input of a packet on a part of its way whose lanes begin at `phase`, as if these were the
+/// first. It begins that part like a packet from a host.
+const fn begun(input: (u16, u8), phase: u8) -> (u16, u8) {
+    if input.1 < phase { (0, 0) } else { (input.0, input.1 - phase) }
 }
 
 /// The hop in a dragonfly on the lanes of [`Lanes::Parts`]: by way of a switch, if there is a

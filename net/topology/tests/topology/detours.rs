@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use topology::{Graph, Header, Routes, parse, route::analyse};
+use topology::{Graph, Header, Hop, Routes, Shared, parse, route::analyse};
 
 use crate::common::{is_acyclic, links, routed};
 
@@ -94,7 +94,7 @@ fn by_load() {
         ["dragonfly:p=1,a=3,h=1", "hyperx:dims=3x3", "torus:dims=4x4", "slim-fly:q=3,hosts=1"]
     {
         let (topology, routes) = routed(spec, Some("ugal-l"));
-        assert!(routes.is_adaptive());
+        assert!(routes.is_adaptive() && !routes.is_progressive());
         assert_free(spec, &topology.graph, &routes);
         let (_, minimal) = routed(spec, Some("minimal"));
         for (header, count) in
@@ -105,6 +105,109 @@ fn by_load() {
     }
 }
 
+/// Follows a packet from a channel on through all ways that load can choose, and notes which
+/// channels it may take one after the other. Returns the most links of a way.
+fn explore(
+    (graph, routes, ports): (&Graph, &Routes, usize),
+    header: Header,
+    (device, hop): (u32, Hop),
+    before: Option<usize>,
+    after: &mut [BTreeSet<usize>],
+) -> u32 {
+    let lanes = usize::from(routes.lanes());
+    let end = graph.peer(device, hop.port).expect("a link");
+    if graph.is_host(end.device) {
+        assert_eq!(end.device, header.destination);
+        return 1;
+    }
+    let from_host = graph.is_host(device);
+    let at = (device as usize * ports + usize::from(hop.port)) * lanes + usize::from(hop.lane);
+    assert!(hop.lane < routes.lanes());
+    let channel = (!from_host).then_some(at);
+    if let (Some(before), Some(channel)) = (before, channel) {
+        after[before].insert(channel);
+    }
+    let (switch, input) = (end.device, (end.port, if from_host { 0 } else { hop.lane }));
+    let found = routes.alternatives(switch, input, from_host, &header);
+    let choices = found.map_or(vec![header.choice], |found| found.choices.to_vec());
+    let longest = choices.into_iter().map(|choice| {
+        let header = Header { choice, ..header };
+        let next = routes.hop(switch, input.0, input.1, &header);
+        explore((graph, routes, ports), header, (switch, next), channel, after)
+    });
+    1 + longest.max().expect("a way")
+}
+
+/// Wherever packets leave their shortest ways, their channels have no cycle. In a dragonfly a way
+/// has at most six links between switches: two in the first group, one to the next, one there, one
+/// to the last and one there. In the grids and the slim fly, with a diameter of D, a packet leaves
+/// its way at the last switch but one and takes D links to and from another at most.
+#[test]
+fn progressive() {
+    for (spec, lanes, most) in [
+        ("dragonfly:p=1,a=3,h=1", 4, 6),
+        ("dragonfly:p=2,a=4,h=2,g=5", 4, 6),
+        ("hyperx:dims=3x3", 3, 5),
+        ("torus:dims=4x4", 6, 11),
+        ("slim-fly:q=3,hosts=1", 6, 5),
+    ] {
+        let (topology, routes) = routed(spec, Some("par"));
+        let graph = &topology.graph;
+        assert_eq!(routes.lanes(), lanes, "{spec}");
+        assert!(routes.is_adaptive() && routes.is_progressive());
+        let ports = (graph.hosts()..graph.devices()).map(|device| graph.ports(device)).max();
+        let ports = ports.expect("switches") as usize;
+        let mut after = vec![BTreeSet::new(); graph.devices() as usize * ports * lanes as usize];
+        let mut longest = 0;
+        for (header, _) in ways(graph, &routes) {
+            let first = (header.source, routes.first_hop(&header));
+            let links = explore((graph, &routes, ports), header, first, None, &mut after);
+            longest = longest.max(links - 2);
+        }
+        assert!(is_acyclic(&after), "{spec}");
+        assert_eq!(analyse(graph, &routes).cycle, None, "{spec}");
+        assert!((most - 1..=most).contains(&longest), "{spec}: {longest}");
+    }
+}
+
+/// A packet from host 0 in group 0 of a dragonfly to a host of group 1 goes by the switch of its
+/// group that has the link there. It may leave its shortest way at both, and not behind that link.
+#[test]
+fn progressive_within_the_group() {
+    let (topology, routes) = routed("dragonfly:p=1,a=3,h=1", Some("par"));
+    let graph = &topology.graph;
+    // In group 0 slot k leads to group k + 1: that to group 2 is at switch 1, and the way back to
+    // group 0 is slot 0 of group 2.
+    let header = Header { source: 0, destination: 7, level: 0, choice: 1 + 3 };
+    let at_first = routes.alternatives(12, (0, 0), true, &header).expect("a choice");
+    let stays = Header { choice: at_first.choices[0], ..header };
+    let hop = routes.hop(12, 0, 0, &stays);
+    let second = graph.peer(12, hop.port).expect("a link");
+    assert_eq!((second.device, hop.lane), (13, 0));
+    let at_second = routes.alternatives(13, (second.port, 0), false, &stays).expect("a choice");
+    let hop = routes.hop(13, second.port, 0, &stays);
+    assert_eq!((hop.port, hop.lane), (at_second.minimal, 1));
+    let third = graph.peer(13, hop.port).expect("a link");
+    assert_eq!(third.device, 12 + 6);
+    assert_eq!(routes.alternatives(third.device, (third.port, 1), false, &stays), None);
+    // The detour crosses a second local link, on the lane of the link to the other group.
+    let leaves = Header { choice: at_second.choices[1], ..header };
+    let hop = routes.hop(13, second.port, 0, &leaves);
+    let end = graph.peer(13, hop.port).expect("a link");
+    assert_eq!((leaves.choice, end.device, hop.lane), (header.choice, 14, 1));
+    assert_eq!(routes.alternatives(14, (end.port, 1), false, &leaves), None);
+}
+
+/// Switches of a dragonfly tell the others of their group of their links to other groups; those of
+/// a complete graph tell all of all.
+#[test]
+fn shared_queues() {
+    let shared = |spec| routed(spec, Some("ugal-g")).1.shared().cloned();
+    assert_eq!(shared("dragonfly:p=2"), Some(Shared { of: 5..7, with: 2..5 }));
+    assert_eq!(shared("complete:switches=4,hosts=2"), Some(Shared { of: 2..5, with: 2..5 }));
+    assert_eq!(routed("dragonfly:p=2", Some("ugal-l")).1.shared(), None);
+}
+
 /// In a HyperX of two dimensions the shortest way from switch 0 to switch 8 = (2, 2) has two links
 /// between switches, and by (1, 2) three. With 3 flits at the output of the shortest way and 2 at
 /// the other, 2 * 3 is at most 3 * 2; with 4 it is more. An offset of 2 makes that 8, not 10.
@@ -113,7 +216,8 @@ fn alternatives() {
     let compare = |routing: &str| {
         let (topology, routes) = routed("hyperx:dims=3x3", Some(routing));
         let header = Header { source: 0, destination: 8, level: 0, choice: 1 + 7 };
-        let found = routes.alternatives(topology.graph.hosts(), 0, &header).expect("a choice");
+        let found =
+            routes.alternatives(topology.graph.hosts(), (0, 0), true, &header).expect("a choice");
         [3, 4, 5].map(|queued| found.prefers_minimal(queued, 2))
     };
     assert_eq!(compare("ugal-l:factor=hops"), [true, false, false]);
@@ -175,4 +279,9 @@ fn misfits() {
     assert!(wrong("mesh:dims=3x3", "o1turn:lanes=1").contains("needs lanes"));
     assert!(wrong("mesh:dims=3x3", "ugal-l:ofset=3").contains("unknown option `ofset=3`"));
     assert!(wrong("dragonfly:p=1", "ugal-l:factor=hops").contains("a HyperX"));
+    assert!(wrong("torus:dims=4x4", "ugal-g").contains("a dragonfly or a HyperX"));
+    assert!(wrong("hyperx:dims=3x3", "ugal-g").contains("of one dimension"));
+    assert!(wrong("dragonfly:p=1", "par:via=switch").contains("unknown option `via=switch`"));
+    assert!(wrong("torus:dims=16x16", "par:factor=hops").contains("a HyperX"));
+    assert!(wrong("chain:switches=8", "par").is_empty());
 }

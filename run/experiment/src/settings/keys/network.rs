@@ -13,9 +13,10 @@ table! {
         Unset("the usual one of the topology"), flag("routing", "NAME"), scope::LINKS,
         "How routes are made: `min-hop`, `up-down`, `d-mod-k`, `s-mod-k`, `random-up`, \
          `dimension-order`, `minimal`, `valiant`, `o1turn`, `romm`, `destination-tag` or, for \
-         routers that choose, `adaptive`, `adaptive-up` or `ugal-l`. `NAME:lanes=1` keeps to one \
-         lane; the chapter on topologies describes `dimension-order:dateline=whole`, \
-         `valiant:halves=dimension-order` and `ugal-l:factor=2,offset=0`.";
+         routers that choose, `adaptive`, `adaptive-up`, `ugal-l`, `ugal-g` or `par`. \
+         `NAME:lanes=1` keeps to one lane; the chapter on topologies describes \
+         `dimension-order:dateline=whole`, `valiant:halves=dimension-order` and \
+         `ugal-l:factor=2,offset=0`.";
     TABLES: Path = "network.tables", Unset("routes are computed"), None, scope::LINKS,
         "Forwarding tables instead: FDB vectors, or a dump of linear forwarding tables.";
     FAIL: Name = "network.fail", Unset("nothing fails"), flag("fail", "LIST"), scope::LINKS,
