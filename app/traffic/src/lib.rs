@@ -18,6 +18,7 @@
 //! 23 and 24.
 
 mod arrivals;
+mod bound;
 mod followed;
 mod lengths;
 mod model;
@@ -30,6 +31,7 @@ mod tables;
 mod watch;
 
 pub use arrivals::{Arrivals, OnOff};
+pub use bound::{Bounds, bounds};
 pub use followed::followed;
 pub use lengths::{Lengths, Unreadable};
 pub use model::Delivery;

@@ -13,7 +13,7 @@ use units::Time;
 use crate::model::{Crew, Delivery, FAR, Observer, Traffic, numbers};
 use crate::statistics::{Estimate, Histogram};
 use crate::steady_state::{MOST_WARM, Span};
-use crate::{Arrivals, Destinations, Lengths, OnOff};
+use crate::{Arrivals, Bounds, Destinations, Lengths, OnOff};
 
 /// The settings of a measurement: the traffic, and for how long it runs.
 #[derive(Clone, Debug)]
@@ -140,9 +140,19 @@ pub struct Point {
     pub saturated: bool,
     /// The deadlock that it came to, if it did. Then it is not called saturated.
     pub deadlock: Option<Deadlock>,
+    /// The load at which the busiest link is full, if it was counted; see [`Bounds`].
+    pub bound: Option<f64>,
+    /// Mean latency on the idle network, if it was counted.
+    pub zero_load: Option<f64>,
 }
 
 impl Point {
+    /// Adds what the routes say of the traffic.
+    #[must_use]
+    pub fn with(self, bounds: Bounds) -> Self {
+        Self { bound: bounds.load, zero_load: bounds.latency, ..self }
+    }
+
     /// Returns true if the network delivers all that enters.
     pub const fn sustained(&self) -> bool {
         !self.saturated && self.deadlock.is_none()
@@ -260,6 +270,8 @@ fn sum_up<B>(
         growing,
         saturated: moves && (!steady || growing),
         deadlock,
+        bound: None,
+        zero_load: None,
     };
     Observed {
         point,

@@ -39,7 +39,7 @@ pub fn loads(text: &str) -> Result<Vec<f64>, String> {
 pub fn write_table(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
     writeln!(
         out,
-        "{:>6} {:>8} {:>8} {:>8} {:>10} {:>8} {:>10} {:>10} {:>10} {:>6}",
+        "{:>6} {:>8} {:>8} {:>8} {:>10} {:>8} {:>10} {:>10} {:>10} {:>6} {:>8} {:>10}",
         "load",
         "offered",
         "accepted",
@@ -49,14 +49,17 @@ pub fn write_table(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
         "median us",
         "99 % us",
         "max us",
-        "hops"
+        "hops",
+        "bound",
+        "idle us"
     )?;
     for point in points {
         let us = |ps: Option<f64>| shown(ps.map(|ps| ps / 1e6), 3, "-");
         let [_, median, _, high, most] = percentiles(point).map(|ps| us(ps.map(|ps| ps as f64)));
         writeln!(
             out,
-            "{:>6} {:>8.4} {:>8.4} {:>8} {:>10} {:>8} {median:>10} {high:>10} {most:>10} {:>6}{}",
+            "{:>6} {:>8.4} {:>8.4} {:>8} {:>10} {:>8} {median:>10} {high:>10} {most:>10} {:>6} \
+             {:>8} {:>10}{}",
             point.load,
             point.offered,
             point.accepted.mean,
@@ -64,6 +67,8 @@ pub fn write_table(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
             us(point.latency.map(|latency| latency.mean)),
             us(point.latency.map(|latency| latency.half_width)),
             shown(point.hops, 3, "-"),
+            shown(point.bound, 4, "-"),
+            us(point.zero_load),
             remark(point)
         )?;
     }

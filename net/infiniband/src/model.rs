@@ -6,7 +6,7 @@ use network::{Links, Network, Outlet, Transfer, Uncontended};
 use topology::Header;
 use units::{DeviceId, HostId, MessageId, Time};
 
-use crate::{Detail, Fabric, Hca, Signal, Switch, hca::Message};
+use crate::{Choice, Detail, Fabric, Hca, Signal, Switch, hca::Message};
 
 /// An InfiniBand network.
 ///
@@ -78,6 +78,30 @@ impl Links for Infiniband {
 
     fn flit_time(&self, device: DeviceId, port: u16) -> Option<Time> {
         self.fabric.flit_time_of(device, port)
+    }
+
+    fn ways(&self, source: HostId, destination: HostId) -> u32 {
+        match self.fabric.parameters().choice {
+            Choice::Pair => 1,
+            Choice::Message => self.fabric.routes().choices(source.0, destination.0),
+        }
+    }
+
+    fn follow(
+        &self,
+        transfer: Transfer,
+        number: u32,
+        each: &mut dyn FnMut(DeviceId, u16),
+    ) -> Option<Time> {
+        let (fabric, Transfer { source, destination, bytes, .. }) = (&self.fabric, transfer);
+        let level = self.level(source, 0);
+        let choice = match fabric.parameters().choice {
+            Choice::Pair => fabric.choose(source, destination, level, MessageId(0)),
+            Choice::Message => fabric.routes().choice(source.0, destination.0, number),
+        };
+        let header = Header { source: source.0, destination: destination.0, level, choice };
+        fabric.walk(&header, |device, port, _| each(device, port))?;
+        Some(fabric.uncontended(&header, bytes)?.transit)
     }
 }
 

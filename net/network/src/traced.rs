@@ -245,4 +245,17 @@ impl<N: Links, F: Fn(&Sent<N::Signal>) + Sync> Links for Traced<N, F> {
     fn flit_time(&self, device: DeviceId, port: u16) -> Option<Time> {
         self.inside.flit_time(device, port)
     }
+
+    fn ways(&self, source: HostId, destination: HostId) -> u32 {
+        self.inside.ways(source, destination)
+    }
+
+    fn follow(
+        &self,
+        transfer: Transfer,
+        number: u32,
+        each: &mut dyn FnMut(DeviceId, u16),
+    ) -> Option<Time> {
+        self.inside.follow(transfer, number, each)
+    }
 }

@@ -6,7 +6,7 @@ use network::{Links, Network, Never, Outlet, Transfer, Uncontended};
 use topology::Header;
 use units::{DeviceId, HostId, MessageId, Time};
 
-use crate::{Fabric, Interface, Router, Signal, host::Message};
+use crate::{Choice, Fabric, Interface, Router, Signal, host::Message};
 
 /// A network of routers with virtual channels. All classes of transfers share the channels.
 #[derive(Clone, Debug)]
@@ -60,6 +60,36 @@ impl Links for Packets {
 
     fn flit_time(&self, device: DeviceId, port: u16) -> Option<Time> {
         self.fabric.flit_time_of(device, port)
+    }
+
+    fn ways(&self, source: HostId, destination: HostId) -> u32 {
+        let routes = self.fabric.routes();
+        match self.fabric.parameters().choice {
+            _ if routes.is_adaptive() => 0,
+            Choice::Pair => 1,
+            Choice::Message => routes.choices(source.0, destination.0),
+        }
+    }
+
+    fn follow(
+        &self,
+        transfer: Transfer,
+        number: u32,
+        each: &mut dyn FnMut(DeviceId, u16),
+    ) -> Option<Time> {
+        let (fabric, Transfer { source, destination, bytes, .. }) = (&self.fabric, transfer);
+        let choice = match fabric.parameters().choice {
+            _ if fabric.routes().is_adaptive() => 0,
+            Choice::Pair => fabric.choose(source, destination, MessageId(0)),
+            Choice::Message => fabric.routes().choice(source.0, destination.0, number),
+        };
+        let header = Header { source: source.0, destination: destination.0, level: 0, choice };
+        fabric.walk(&header, |device, link, _| {
+            // The port is the one to which the link leads back.
+            let port = fabric.port(link.peer, link.plug).map_or(0, |back| back.plug);
+            each(device, port);
+        })?;
+        Some(fabric.uncontended(&header, bytes)?.transit)
     }
 }
 

@@ -37,6 +37,8 @@ impl PointRow {
             saturated: point.saturated,
             deadlock: point.deadlock.map(|deadlock| deadlock.since),
             stuck: point.deadlock.map(|deadlock| deadlock.messages),
+            bound: point.bound.and_then(Fixed::finite),
+            zero_load: point.zero_load.and_then(Fixed::finite),
         }
     }
 }

@@ -58,12 +58,14 @@ fn numbers_of_all_kinds_come_back() {
         saturated: false,
         deadlock: None,
         stuck: None,
+        bound: Some(Fixed(0.5)),
+        zero_load: Some(Fixed(100.0)),
     };
     let text = written([row.clone()]);
     assert_eq!(read::<PointRow>(&text).unwrap(), [row]);
     let shown = String::from_utf8(text).unwrap();
     let line = shown.lines().nth(1).unwrap();
-    let end = "18446744073709551615,2,3,,,2.500000,10,0,20,3,true,false,,";
+    let end = "18446744073709551615,2,3,,,2.500000,10,0,20,3,true,false,,,0.500000,100";
     assert_eq!(line, format!("0.3,0.250000,1.000000,,1500000,,{end}"));
 }
 

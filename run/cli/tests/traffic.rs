@@ -24,6 +24,13 @@ fn a_curve() {
         let accepted = point["accepted"]["mean"].as_f64().expect("a number");
         assert!((accepted / load - 1.0).abs() < 0.04, "{point}");
         assert_eq!(point["percentiles"][0], 2 * 61_000 + 3 * 20_000 + 16 * 33_600, "{point}");
+        // The links between switches could carry twice as much as those of hosts. The mean way to
+        // another host has 2 * 16/15 links between switches (the source included it would be 2).
+        assert_eq!(point["bound"], 1.0, "{point}");
+        let (switches, links) = (1.0 + 32.0 / 15.0, 2.0 + 32.0 / 15.0);
+        let idle = 61_000.0 * switches + 20_000.0 * links + 16.0 * 33_600.0;
+        let found = point["zero_load"].as_f64().expect("a number");
+        assert!((found - idle).abs() < 1.0, "{found} {idle}");
     }
     let table = std::fs::read_to_string(folder.path("out/points.csv")).expect("a table");
     assert_eq!(table.lines().count(), 3);

@@ -30,6 +30,8 @@ pub use deadlock::{Analysis, Channel, Sample, analyse};
 pub use grid::Dateline;
 pub use load::{Alternatives, Bias, Shared, Weights};
 
+use std::cell::Cell;
+
 use crate::Graph;
 
 pub(crate) use next::NOWHERE;
@@ -204,7 +206,23 @@ impl Routes {
     /// to choose.
     #[inline]
     pub fn choose(&self, source: u32, destination: u32, random: u64) -> u32 {
-        self.next.choose(source, destination, random)
+        let below = |bound: u32| ((u128::from(random) * u128::from(bound)) >> 64) as u32;
+        self.next.choose(source, destination, below)
+    }
+
+    /// The number of choices among which the source draws, each with the same chance.
+    pub fn choices(&self, source: u32, destination: u32) -> u32 {
+        let count = Cell::new(1);
+        self.next.choose(source, destination, |bound| {
+            count.set(bound);
+            0
+        });
+        count.get()
+    }
+
+    /// The choice of this number among [`Routes::choices`].
+    pub fn choice(&self, source: u32, destination: u32, number: u32) -> u32 {
+        self.next.choose(source, destination, |_| number)
     }
 
     #[inline]

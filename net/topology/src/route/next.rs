@@ -153,9 +153,8 @@ impl Next {
         }
     }
 
-    /// The choice that a source makes with a random number.
-    pub fn choose(&self, source: u32, destination: u32, random: u64) -> u32 {
-        let below = |bound: u32| ((u128::from(random) * u128::from(bound)) >> 64) as u32;
+    /// The choice that a source makes. `below` draws a number below a bound, once if at all.
+    pub fn choose(&self, source: u32, destination: u32, below: impl Fn(u32) -> u32) -> u32 {
         match self {
             Self::Tree(tree) => tree.choices().map_or(0, |choices| below(choices) + 1),
             Self::Switches(table) => table.choose(source, destination, below),

@@ -171,6 +171,9 @@ tables! {
             "True if the network accepts less than is offered, or has not settled.";
         deadlock: Option<u64>, "deadlock_ps", "ps", "Since when nothing moves.";
         stuck: Option<u64>, "stuck", "", "Messages that are stuck.";
+        bound: Option<Fixed<6>>, "bound", "",
+            "Load at which the busiest link is full, counted over the routes.";
+        zero_load: Option<Fixed<0>>, "zero_load_ps", "ps", "Mean latency on the idle network.";
     }
 
     /// A row of `lanes.csv`.

@@ -7,7 +7,7 @@ use ::topology::{Imported, Routes, Topology};
 use host::Work;
 use kernel::Silent;
 use network::Links;
-use traffic::{Point, Saturation, Settings, Watch};
+use traffic::{Bounds, Point, Saturation, Settings, Watch};
 use units::{HostId, MessageId, Time};
 
 use super::{
@@ -95,6 +95,9 @@ pub trait Loaded: Debug + Send + Sync {
         interval: Time,
     ) -> Result<(Point, Option<Seen>), traffic::Error>;
 
+    /// Counts what the routes say of traffic.
+    fn bounds(&self, settings: &Settings) -> Bounds;
+
     /// Says why there is no measurement, with the names of hosts.
     fn explained(&self, error: &traffic::Error) -> String;
 }
@@ -134,6 +137,10 @@ impl<N: Links + Clone + Debug + Send + 'static> Loaded for Under<N> {
         let watched = Watch::merge(Watch::gather(observed.probes, settings.transport));
         let seen = Seen { watched, network, imported, end: observed.span.1 };
         Ok((observed.point, Some(seen)))
+    }
+
+    fn bounds(&self, settings: &Settings) -> Bounds {
+        traffic::bounds(&self.network, settings)
     }
 
     fn explained(&self, error: &traffic::Error) -> String {

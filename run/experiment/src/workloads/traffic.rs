@@ -121,7 +121,9 @@ impl TrafficPlan {
     /// Measures, and writes what is asked for.
     pub fn run(&self) -> Result<Measured, Failure> {
         let wrong = |error: traffic::Error| Failure::Input(self.network.explained(&error));
-        let Some(output) = &self.output else { return self.measure().map_err(wrong) };
+        let Some(output) = &self.output else {
+            return self.measure().map(|measured| self.with_bounds(measured)).map_err(wrong);
+        };
         let start = Instant::now();
         // Of several processes the first one writes.
         let first = self.settings.transport.peers().is_none_or(|peers| peers.me() == 0);
@@ -130,6 +132,7 @@ impl TrafficPlan {
             [load] if !self.saturation => self.watch(load).map_err(wrong)?,
             _ => (self.measure().map_err(wrong)?, None),
         };
+        let measured = self.with_bounds(measured);
         let took = start.elapsed();
         let points = &measured.points;
         let messages = points.iter().map(|point| point.messages).sum();
@@ -158,6 +161,16 @@ impl TrafficPlan {
             out.write_all(text.as_bytes())
         })?;
         Ok(directory)
+    }
+
+    /// Adds what the routes say of the traffic to all points.
+    fn with_bounds(&self, measured: Measured) -> Measured {
+        let bounds = self.network.bounds(&self.settings);
+        let with = |points: Vec<Point>| points.into_iter().map(|point| point.with(bounds));
+        let saturation = measured
+            .saturation
+            .map(|found| Saturation { points: with(found.points).collect(), ..found });
+        Measured { points: with(measured.points).collect(), saturation }
     }
 
     fn measure(&self) -> Result<Measured, traffic::Error> {
