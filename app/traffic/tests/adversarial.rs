@@ -81,8 +81,54 @@ fn dragonfly() {
     assert_between("dragonfly:p=4", "minimal", [0.95 * bound, 1.05 * bound]);
     assert_between("dragonfly:p=4", "valiant", [0.3, 0.55]);
     assert_between("dragonfly:p=4", "ugal-l", [0.3, 0.55]);
+}
+
+/// Routers of a group tell each other of their links to other groups.
+#[test]
+#[ignore = "takes long"]
+fn dragonfly_by_queues_of_others() {
     assert_between("dragonfly:p=4", "ugal-g", [0.3, 0.55]);
+}
+
+/// The router with the link to the next group decides again.
+#[test]
+#[ignore = "takes long"]
+fn dragonfly_progressive() {
     assert_between("dragonfly:p=4", "par", [0.3, 0.55]);
+}
+
+/// In a row of five routers whose hosts send all they can to the first, round robin halves what
+/// comes from behind: 1/2, 1/4, 1/8, 1/8. By age all get the same.
+#[test]
+fn shares_of_a_parking_lot() {
+    let shares = |arbiter| {
+        let topology = topology::parse("chain:switches=5").expect("a chain");
+        let routes = Routes::build(&topology, None).expect("routes");
+        let parameters = Parameters {
+            arbiter,
+            speed_up: 2,
+            channels: Some(16),
+            buffer: Some(64),
+            ..preset("packet-booksim").expect("a preset")
+        };
+        let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
+        let pattern = Pattern::named("incast").expect("a name").on(&topology).expect("an incast");
+        let settings = Settings {
+            lengths: Lengths::Fixed(8),
+            span: Span::Batches { warm_up: 20, kept: 40 },
+            ..Settings::new(pattern, 1.0)
+        };
+        let observed = traffic::observe(&Packets::new(fabric), &settings, false, || kernel::Silent);
+        let shares = observed.expect("it runs").by_source;
+        let all: f64 = shares.iter().sum();
+        shares[1..].iter().map(|share| share / all).collect::<Vec<_>>()
+    };
+    let near = |found: Vec<f64>, expected: [f64; 4]| {
+        let pairs = || found.iter().zip(expected);
+        assert!(pairs().all(|(a, b)| (a - b).abs() < 0.03), "{found:?} {expected:?}");
+    };
+    near(shares(packet::Arbitration::RoundRobin), [0.5, 0.25, 0.125, 0.125]);
+    near(shares(packet::Arbitration::Age), [0.25; 4]);
 }
 
 /// In a HyperX of one dimension with 4 hosts a switch the link to the next one carries 1/4.

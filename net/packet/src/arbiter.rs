@@ -16,6 +16,10 @@ pub enum Arbitration {
     Matrix,
     /// The contender whose packet came into the router first.
     Oldest,
+    /// The contender whose message entered its host's interface first: as far as packets share
+    /// links at all, all flows get the same (Abts and Weisser, "Age-based packet arbitration in
+    /// large-radix k-ary n-cubes", SC 2007).
+    Age,
     /// A random contender.
     Random,
 }
@@ -25,7 +29,7 @@ pub enum Arbitration {
 pub(crate) struct Contender {
     /// Its number.
     pub number: u32,
-    /// The time at which its packet came.
+    /// The time at which its packet came, or since when its message is under way.
     pub since: u64,
 }
 
@@ -79,7 +83,7 @@ impl Arbiters {
             Arbitration::Matrix => {
                 self.served[arbiter * self.contenders as usize + number as usize]
             }
-            Arbitration::Oldest => since,
+            Arbitration::Oldest | Arbitration::Age => since,
             Arbitration::Random => draw.number(arbiter, number),
         };
         (first, number)
@@ -97,7 +101,7 @@ impl Arbiters {
                 self.clock += 1;
                 self.served[arbiter * self.contenders as usize + contender as usize] = self.clock;
             }
-            Arbitration::Oldest | Arbitration::Random => {}
+            Arbitration::Oldest | Arbitration::Age | Arbitration::Random => {}
         }
     }
 }
@@ -128,6 +132,7 @@ mod tests {
             (Arbitration::RoundRobin, [0, 2, 3, 0, 2, 3]),
             (Arbitration::Matrix, [0, 2, 3, 0, 2, 3]),
             (Arbitration::Oldest, [3, 3, 3, 3, 3, 3]),
+            (Arbitration::Age, [3, 3, 3, 3, 3, 3]),
         ];
         for (rule, expected) in cases {
             assert_eq!(served(rule, &[0, 2, 3], 6), expected, "{rule:?}");

@@ -6,7 +6,9 @@ use kernel::Random;
 use topology::{Graph, Header, Hop, Routes, Shared};
 use units::{DeviceId, HostId, MessageId, Time};
 
+use crate::arbiter::Arbitration;
 use crate::parameters::{Choice, Invalid, Parameters, Switching, flit_time, is_delay, is_pace};
+use crate::signal::Packet;
 
 /// A port of a host or router.
 #[derive(Clone, Copy, Debug)]
@@ -215,6 +217,21 @@ impl Fabric {
         });
         let period = links.map(|link| self.way_of_credit(link)).max()?.max(self.delays.cycle);
         Some(Sharing { of, with, period })
+    }
+
+    /// The number of a cycle, as far as 32 bits tell.
+    pub(crate) const fn cycle_of(&self, at: u64) -> u32 {
+        (at / self.delays.cycle) as u32
+    }
+
+    /// The time by which arbiters compare the age of a packet that comes into a router at `now`.
+    #[inline]
+    pub(crate) fn since(&self, now: u64, packet: &Packet) -> u64 {
+        if self.parameters.arbiter != Arbitration::Age {
+            return now;
+        }
+        let age = self.cycle_of(now).wrapping_sub(packet.born);
+        (now / self.delays.cycle).saturating_sub(age.into()) * self.delays.cycle
     }
 
     /// True if routers count the flits that wait for their ports.

@@ -164,7 +164,8 @@ impl Interface {
         };
         let packets = net.parameters().message_flits(bytes).0 as u32;
         let blank = Packet::blank(self.host, destination).with_id(id);
-        let packet = Packet { choice, place, packets, ..blank };
+        let born = net.cycle_of(at);
+        let packet = Packet { choice, place, packets, born, ..blank };
         let Some(sender) = self.senders.get_mut(port) else { return };
         let from = at + net.delays.injection;
         sender.queue.push_back(Queued { from, bytes, packet });

@@ -41,7 +41,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Stored {
     packet: Packet,
-    /// The time at which its head came.
+    /// The time by which arbiters compare ages: that at which its head came, or since when its
+    /// message is under way.
     since: u64,
     /// The time at which its head began on the next link.
     began: u64,
@@ -308,6 +309,6 @@ mod tests {
         assert_eq!(channel, 144);
         assert_eq!(size_of::<u64>() + size_of::<u8>() + Allocator::BYTES, 41);
         assert_eq!(size_of::<Stored>(), 64);
-        assert!(size_of::<Signal>() <= 40);
+        assert!(size_of::<Signal>() <= 44);
     }
 }

@@ -16,6 +16,8 @@ pub struct Packet {
     pub place: u32,
     /// The number of packets of its message.
     pub packets: u32,
+    /// The cycle in which its message entered the interface of its host, as far as 32 bits tell.
+    pub born: u32,
     /// The number that its message was injected under.
     pub(crate) id: [u32; 2],
     /// Its number of flits.
@@ -50,6 +52,7 @@ impl Packet {
             choice: 0,
             place: 0,
             packets: 1,
+            born: 0,
             id: [0; 2],
             flits: 1,
             port: 0,
@@ -138,8 +141,8 @@ impl Wire for Signal {
         bytes.extend(port.to_le_bytes());
         match *self {
             Self::Head(packet) => {
-                let Packet { source, destination, choice, place, packets, id, .. } = packet;
-                let words = [source.0, destination.0, choice, place, packets, id[0], id[1]];
+                let Packet { source, destination, choice, place, packets, born, id, .. } = packet;
+                let words = [source.0, destination.0, choice, place, packets, born, id[0], id[1]];
                 bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
                 let halves = [packet.flits, packet.hops, packet.stride.into()];
                 bytes.extend(halves.iter().flat_map(|half| half.to_le_bytes()));
@@ -164,7 +167,8 @@ impl Wire for Signal {
         match tag {
             0 => {
                 let [source, destination] = [HostId(word(bytes)?), HostId(word(bytes)?)];
-                let (choice, place, packets) = (word(bytes)?, word(bytes)?, word(bytes)?);
+                let (choice, place) = (word(bytes)?, word(bytes)?);
+                let (packets, born) = (word(bytes)?, word(bytes)?);
                 let id = [word(bytes)?, word(bytes)?];
                 let (flits, hops) = (half(bytes)?, half(bytes)?);
                 let stride = half(bytes)? as u8;
@@ -173,6 +177,7 @@ impl Wire for Signal {
                     choice,
                     place,
                     packets,
+                    born,
                     id,
                     flits,
                     port,
@@ -204,16 +209,19 @@ mod tests {
 
     #[test]
     fn small() {
-        assert!(size_of::<Signal>() <= 40, "{}", size_of::<Signal>());
+        assert!(size_of::<Signal>() <= 44, "{}", size_of::<Signal>());
+        // Time, source, sequence and destination are 20 more.
+        assert_eq!(size_of::<kernel::Event<Signal>>(), 64);
     }
 
-    /// 4 bytes, and 34 more of a packet.
+    /// 4 bytes, and 38 more of a packet.
     #[test]
     fn wire() {
         let packet = Packet {
             choice: 3,
             place: 4,
             packets: 5,
+            born: 6,
             flits: 600,
             port: 700,
             hops: 8,
@@ -223,7 +231,7 @@ mod tests {
         };
         assert_eq!(packet.id(), MessageId(0x1234_5678_9abc_def0));
         let signals = [
-            (Signal::Head(packet), 38),
+            (Signal::Head(packet), 42),
             (Signal::Flits { port: 300, channel: 7, period: 1 << 20 }, 8),
             (Signal::NoFlit { port: 300, channel: 7 }, 4),
             (Signal::Credits { port: 400, channel: 8, left: 500, period: 1 << 21 }, 10),

@@ -34,8 +34,13 @@ fn conforms() {
 fn any_order_of_routers() {
     let allocations =
         [Allocation::InputFirst, Allocation::OutputFirst, Allocation::Islip, Allocation::Wavefront];
-    let arbiters =
-        [Arbitration::RoundRobin, Arbitration::Matrix, Arbitration::Oldest, Arbitration::Random];
+    let arbiters = [
+        Arbitration::RoundRobin,
+        Arbitration::Matrix,
+        Arbitration::Oldest,
+        Arbitration::Age,
+        Arbitration::Random,
+    ];
     for vc_allocator in allocations {
         for arbiter in arbiters {
             let parameters = Parameters {

@@ -21,8 +21,8 @@ impl Router {
         }
         self.stored += 1;
         let number = self.number(packet.port, packet.channel);
-        let id =
-            self.store(Stored { packet, since: now, began: 0, arrived: 1, sent: 0, next: NONE });
+        let since = net.since(now, &packet);
+        let id = self.store(Stored { packet, since, began: 0, arrived: 1, sent: 0, next: NONE });
         let input = &mut self.inputs[number as usize];
         let before = std::mem::replace(
             &mut input.arriving,

@@ -113,6 +113,7 @@ pub(super) const ARBITRATION: Words = &[
     ("round-robin", "the first from the one behind the last that was served"),
     ("matrix", "the one that was served least recently"),
     ("oldest", "the one whose packet came into the router first"),
+    ("age", "the one whose message entered its host's interface first"),
     ("random", "a random one"),
 ];
 pub(super) const SPREAD: Words = &[

@@ -155,6 +155,7 @@ fn policies(configuration: &Configuration, set: &mut Parameters) {
         "round-robin" => Arbitration::RoundRobin,
         "matrix" => Arbitration::Matrix,
         "oldest" => Arbitration::Oldest,
+        "age" => Arbitration::Age,
         "random" => Arbitration::Random,
         _ => set.arbiter,
     };
