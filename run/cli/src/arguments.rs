@@ -147,6 +147,9 @@ pub struct Run {
         help_heading = "Output"
     )]
     pub plot: Option<String>,
+    /// Also draw the points of the traffic in this folder, as curves of their own; can be repeated
+    #[arg(long, value_name = "FOLDER", requires = "plot", help_heading = "Output")]
+    pub plot_with: Vec<String>,
     /// Also run under so many joint replicates of the machine's measured parameters, 200 unless
     /// said otherwise, and show the interval of the makespan
     #[arg(

@@ -7,7 +7,7 @@ use std::{
 
 use draw::{Curve, CurveChart, stacked};
 use experiment::{Configuration, Measured, TrafficPlan};
-use traffic::{Estimate, Point};
+use results::{Artifact, PointRow, Reader};
 use transport_mpi::Job;
 use units::Time;
 
@@ -29,6 +29,9 @@ pub fn run(
         plan.spread(job)?;
     }
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    let others: Result<Vec<Drawn>, Ending> =
+        arguments.plot_with.iter().map(|folder| read(folder)).collect();
+    let others = others?;
     stop::watch(|| {});
     let measured = plan.run()?;
     if !arguments.quiet && !processes::is_silent() {
@@ -38,7 +41,10 @@ pub fn run(
         written(shown, "standard output")?;
     }
     if let Some(file) = arguments.plot.as_ref().filter(|_| !processes::is_silent()) {
-        let drawing = stacked(&plot(&arguments.source, &measured.points));
+        let mut runs =
+            vec![(arguments.source.clone(), measured.points.iter().map(PointRow::new).collect())];
+        runs.extend(others);
+        let drawing = stacked(&plot(&arguments.source, &runs));
         write_drawing(Path::new(file), &drawing)?;
     }
     if measured.points.iter().any(|point| point.deadlock.is_some()) {
@@ -78,33 +84,55 @@ fn show(format: Format, measured: &Measured, out: &mut impl Write) -> io::Result
     writeln!(out, "\nsaturated between {low:.3} and {high:.3}, accepting {throughput:.4} there")
 }
 
+/// A curve of a picture: its name and its points.
+type Drawn = (String, Vec<PointRow>);
+
+/// Reads the points of a run from its folder, which names the curve.
+fn read(folder: &str) -> Result<Drawn, Ending> {
+    let path = Path::new(folder).join(Artifact::Points.file_name());
+    let points = Reader::<PointRow>::open(&path).and_then(Iterator::collect);
+    let points = points.map_err(|error| {
+        let message = format!(
+            "error: --plot-with {folder}: {error}\n  help: name the folder of a measurement of \
+             traffic"
+        );
+        Ending::new(Exit::Input, message)
+    })?;
+    let name = Path::new(folder).file_name().map_or(folder.into(), |name| name.to_string_lossy());
+    Ok((name.into_owned(), points))
+}
+
 /// Two charts over the offered load: the mean latency, where the load is sustained, and the load
 /// that is accepted.
-fn plot(title: &str, points: &[Point]) -> [CurveChart; 2] {
-    let chart = |name: &str, unit: &str, estimate: &dyn Fn(&Point) -> Option<Estimate>| {
-        let estimates: Vec<_> =
-            points.iter().filter_map(|point| Some((point.offered, estimate(point)?))).collect();
-        let band = |&(load, Estimate { mean, half_width }): &(f64, Estimate)| {
-            (load, [mean - half_width, mean + half_width])
-        };
-        let curve = Curve {
-            name: name.to_owned(),
-            points: estimates.iter().map(|(load, estimate)| (*load, estimate.mean)).collect(),
-            band: estimates.iter().map(band).collect(),
+fn plot(title: &str, runs: &[Drawn]) -> [CurveChart; 2] {
+    type Value<'v> = &'v dyn Fn(&PointRow) -> Option<(f64, Option<f64>)>;
+    let chart = |unit: &str, value: Value<'_>| {
+        let curve = |(name, points): &Drawn| {
+            let values = points.iter().filter_map(|point| Some((point.offered.0, value(point)?)));
+            let values: Vec<_> = values.collect();
+            let band = |&(load, (mean, width)): &(f64, (f64, Option<f64>))| {
+                let width = width.unwrap_or(f64::INFINITY);
+                (load, [mean - width, mean + width])
+            };
+            Curve {
+                name: name.clone(),
+                points: values.iter().map(|&(load, (mean, _))| (load, mean)).collect(),
+                band: values.iter().map(band).collect(),
+            }
         };
         CurveChart {
             title: title.to_owned(),
             x: "offered load, part of the bandwidth of a host's link".to_owned(),
             y: unit.to_owned(),
-            curves: vec![curve],
+            curves: runs.iter().map(curve).collect(),
         }
     };
-    let microseconds = |point: &Point| {
-        let Estimate { mean, half_width } = point.latency.filter(|_| point.sustained())?;
-        Some(Estimate { mean: mean * 1e-6, half_width: half_width * 1e-6 })
+    let latency = |point: &PointRow| {
+        let sustained = !point.saturated && point.deadlock.is_none();
+        let mean = point.latency_mean.filter(|_| sustained)?;
+        Some((mean.0 * 1e-6, point.latency_half_width.map(|width| width.0 * 1e-6)))
     };
-    [
-        chart("latency", "mean latency, us", &microseconds),
-        chart("accepted", "accepted load", &|point| Some(point.accepted)),
-    ]
+    let accepted =
+        |point: &PointRow| Some((point.accepted.0, point.accepted_half_width.map(|width| width.0)));
+    [chart("mean latency, us", &latency), chart("accepted load", &accepted)]
 }

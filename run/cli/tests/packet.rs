@@ -178,6 +178,19 @@ fn traffic_is_plotted() {
     for text in ["traffic:uniform", "mean latency, us", "accepted load", "offered load"] {
         assert!(svg.contains(text), "{text}: {svg}");
     }
+    // Two more curves of runs before.
+    for (name, routing) in [("straight", "dimension-order"), ("free", "adaptive")] {
+        let ended = folder.heddle(&format!("{run} -q --routing {routing} -o {name}"));
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+    }
+    let all = "-q --plot three.svg --plot-with straight --plot-with free";
+    let ended = folder.heddle(&format!("{run} {all}"));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let svg = String::from_utf8(folder.read("three.svg")).expect("text");
+    assert_eq!(svg.matches("<polygon").count(), 6, "{svg}");
+    assert!(svg.contains("straight") && svg.contains("free"), "{svg}");
+    let ended = folder.heddle(&format!("{run} -q --plot none.svg --plot-with nowhere"));
+    assert!(ended.code == 1 && ended.stderr.contains("nowhere"), "{}", ended.stderr);
     let ended = folder.heddle("run pattern:dissemination --ranks 4 --plot curve.svg");
     assert_eq!(ended.code, 2, "{}", ended.stderr);
     assert!(ended.stderr.contains("--plot draws the curves of traffic"), "{}", ended.stderr);
