@@ -72,7 +72,8 @@ impl CategoryChart {
     /// Draws the chart as SVG.
     pub fn draw(&self) -> String {
         let values = self.lines.iter().flat_map(|line| &line.points).flatten();
-        self.framed(values.copied(), |scale| {
+        let names = self.lines.iter().map(|line| line.name.as_str());
+        self.framed(values.copied(), names, |scale| {
             let shapes = self.lines.iter().zip(palette()).enumerate();
             let shapes = shapes.map(|(index, (line, colour))| {
                 let legend = (!line.name.is_empty()).then(|| legend(index, &line.name, colour));
@@ -82,10 +83,12 @@ impl CategoryChart {
         })
     }
 
-    /// Draws the frame for these values, with the shapes that `fill` makes of its scale.
-    pub(crate) fn framed(
+    /// Draws the frame for these values, with the shapes that `fill` makes of its scale. It is as
+    /// wide as the names in the legend need.
+    pub(crate) fn framed<'a>(
         &self,
         values: impl Iterator<Item = f64>,
+        names: impl Iterator<Item = &'a str>,
         fill: impl FnOnce(&Scale) -> String,
     ) -> String {
         let axis = Axis::over(values);
@@ -103,7 +106,9 @@ impl CategoryChart {
         svg += &self.axes(&scale);
         svg += &fill(&scale);
         let height = HEIGHT + scale.turned.unwrap_or(0.0).round();
-        document((WIDTH, height), " font-size=\"12\"", "", &svg)
+        let named = names.map(|name| name.chars().count()).max().unwrap_or(0) as f64 * CHARACTER;
+        let width = WIDTH.max((WIDTH - RIGHT + 40.0 + named).round());
+        document((width, height), " font-size=\"12\"", "", &svg)
     }
 
     /// Lines across the plot at the ticks, the names of places, and the labels of both axes.

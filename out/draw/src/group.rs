@@ -59,7 +59,8 @@ impl GroupChart {
             lines: Vec::new(),
         };
         let values = self.groups.iter().flat_map(|group| group.values.iter().flatten());
-        frame.framed(values.copied(), |scale| {
+        let names = self.groups.iter().map(|group| group.name.as_str());
+        frame.framed(values.copied(), names, |scale| {
             let groups = self.groups.iter().zip(palette()).enumerate();
             groups.map(|(index, (group, colour))| self.group(index, group, colour, scale)).collect()
         })
@@ -186,6 +187,20 @@ mod tests {
         let of = |sorted: &[f64], part| quantile(sorted, part).to_string();
         assert_eq!(of(&[1.0, 2.0, 3.0, 4.0], 0.25), "1.75");
         assert_eq!([0.0, 0.5, 1.0].map(|part| of(&[5.0], part)), ["5"; 3]);
+    }
+
+    /// The legend begins at 612 of 720, so that a name of 26 characters, of 6.6 each, needs a wider
+    /// drawing: 612 + 172 + 8 = 792.
+    #[test]
+    fn long_names_are_within_the_drawing() {
+        let wide = |name: &str| {
+            let groups = vec![Group { name: name.to_owned(), values: vec![vec![1.0]] }];
+            let (title, x, y) = (String::new(), String::new(), String::new());
+            let places = vec!["place".to_owned()];
+            GroupChart { title, x, y, places, groups, shape: GroupShape::Bars }.draw()
+        };
+        assert!(wide("short").contains("viewBox=\"0 0 720 400\""));
+        assert!(wide("fat-tree:levels=2,radix=32").contains("viewBox=\"0 0 792 400\""));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //!
 //! A table is declared once, in [`rows`], as a structure whose fields are its columns. Writer,
 //! reader and the pages of the book follow from that declaration: [`Writer`] writes rows as CSV or
-//! as Parquet, [`Reader`] reads them, and [`Table::markdown`] describes the columns. Rows pass one by one, so
-//! that a table may be larger than memory.
+//! as Parquet, [`Reader`] reads them, and [`Table::markdown`] describes the columns. Rows pass one
+//! by one, so that a table may be larger than memory.
 //!
 //! A Parquet file is read as the CSV that it would be. CSV begins with the names of the columns.
 //! Cells are separated by commas and lines end with `\n`. A cell that holds a comma, a quotation

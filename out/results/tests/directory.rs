@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use results::{Artifact, Error, RunDirectory};
+use results::{Artifact, Error, OutputFile, RunDirectory};
 
 /// The folder's files with their contents, by name.
 fn contents(folder: &Path) -> Vec<(String, String)> {
@@ -24,11 +24,11 @@ fn files(list: &[(&str, &str)]) -> Vec<(String, String)> {
     list.iter().map(|&(name, text)| (name.to_owned(), text.to_owned())).collect()
 }
 
-fn text(text: &'static str) -> impl FnOnce(&mut io::BufWriter<fs::File>) -> io::Result<()> {
+fn text(text: &'static str) -> impl FnOnce(&mut OutputFile) -> io::Result<()> {
     move |out| out.write_all(text.as_bytes())
 }
 
-fn failing(out: &mut io::BufWriter<fs::File>) -> io::Result<()> {
+fn failing(out: &mut OutputFile) -> io::Result<()> {
     out.write_all(b"half")?;
     Err(io::Error::other("no more"))
 }

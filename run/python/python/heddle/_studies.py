@@ -67,8 +67,8 @@ def study(
 
     ``jobs`` runs take place at a time, one for each processor by default. With ``client``, a client
     of ``dask.distributed``, its workers run parts of ``chunk`` runs each; they must see the folder,
-    so that ``output`` has to name one that they share. The table is the same in every case; with ``tables_format="parquet"`` it is
-    stored as Parquet in the folder.
+    so that ``output`` has to name one that they share. The table is the same in every case; with
+    ``tables_format="parquet"`` it is stored as Parquet in the folder.
     """
     if tables_format not in ("csv", "parquet"):
         raise ValueError(f"tables_format is csv or parquet, not {tables_format!r}")
