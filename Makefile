@@ -114,7 +114,6 @@ install-built:
 	$(BUILT)/heddle examples $(ROOT)/share/heddle/examples >/dev/null
 	$(BUILT)/heddle man $(ROOT)/share
 	install -m 644 README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE $(ROOT)/share/doc/heddle
-	install -m 644 out/draw/fonts/OFL.txt $(ROOT)/share/doc/heddle/LICENSE-ARIMO
 
 uninstall:
 	rm -rf $(ROOT)/bin/heddle $(ROOT)/lib/heddle $(ROOT)/share/heddle $(ROOT)/share/doc/heddle \

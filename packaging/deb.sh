@@ -23,9 +23,9 @@ rm "$doc/CHANGELOG.md"
 cat "$doc/LICENSE-MIT" >"$doc/copyright"
 printf '\nOr, at your choice:\n\n' >>"$doc/copyright"
 cat "$doc/LICENSE-APACHE" >>"$doc/copyright"
-printf '\nOf the font Arimo, which the command holds:\n\n' >>"$doc/copyright"
-cat "$doc/LICENSE-ARIMO" >>"$doc/copyright"
-rm "$doc/LICENSE-MIT" "$doc/LICENSE-APACHE" "$doc/LICENSE-ARIMO"
+printf '\nThe command holds the font DejaVu Sans: https://dejavu-fonts.github.io/License.html\n' \
+	>>"$doc/copyright"
+rm "$doc/LICENSE-MIT" "$doc/LICENSE-APACHE"
 # Debian keeps the completions for zsh elsewhere.
 mkdir -p "$tree/usr/share/zsh/vendor-completions"
 mv "$tree/usr/share/zsh/site-functions/_heddle" "$tree/usr/share/zsh/vendor-completions"

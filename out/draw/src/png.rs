@@ -1,8 +1,7 @@
 //! Drawings as pixels.
 //!
-//! Text is set in Arimo, which the crate holds for Latin, Greek and Cyrillic (`fonts/OFL.txt` is
-//! its licence), so that a drawing has the same pixels on every machine. Only a character that it
-//! lacks makes the fonts of the machine be read.
+//! Text is set in DejaVu Sans, which a crate holds, so that a drawing has the same pixels on every
+//! machine. Only a character that it lacks makes the fonts of the machine be read.
 
 use std::{
     collections::BTreeSet,
@@ -13,13 +12,6 @@ use resvg::{
     tiny_skia::{Pixmap, Transform},
     usvg::{FontResolver, Options, Tree},
 };
-
-/// The fonts; the first one is that of all characters which it has.
-const FONTS: [&[u8]; 3] = [
-    include_bytes!("../fonts/arimo-latin.ttf"),
-    include_bytes!("../fonts/arimo-greek.ttf"),
-    include_bytes!("../fonts/arimo-cyrillic.ttf"),
-];
 
 /// Pixels for each unit of length of the drawing.
 const SCALE: f32 = 2.0;
@@ -52,8 +44,8 @@ pub fn png(svg: &str) -> Result<Vec<u8>, PngError> {
     let tree = {
         let mut options = Options { font_resolver: resolver(&missing), ..Options::default() };
         let fonts = options.fontdb_mut();
-        FONTS.iter().for_each(|font| fonts.load_font_data(font.to_vec()));
-        fonts.set_sans_serif_family("Arimo");
+        fonts.load_font_data(dejavu::sans::regular().to_vec());
+        fonts.set_sans_serif_family("DejaVu Sans");
         Tree::from_str(svg, &options)?
     };
     if let Some(&character) = missing.into_inner().unwrap_or_else(PoisonError::into_inner).first() {
@@ -61,6 +53,7 @@ pub fn png(svg: &str) -> Result<Vec<u8>, PngError> {
     }
     let (width, height) = (tree.size().width(), tree.size().height());
     let scale = SCALE.min(LONGEST / width.max(height));
+    #[expect(clippy::cast_sign_loss, reason = "1 or more")]
     let side = |length: f32| (length * scale).ceil().max(1.0) as u32;
     let mut pixels = Pixmap::new(side(width), side(height)).ok_or(PngError::Size(width, height))?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
@@ -75,7 +68,7 @@ fn resolver(missing: &Mutex<BTreeSet<char>>) -> FontResolver<'_> {
         select_font: FontResolver::default_font_selector(),
         select_fallback: Box::new(move |character, used, fonts| {
             let mut found = search(character, used, fonts);
-            if found.is_none() && fonts.len() == FONTS.len() {
+            if found.is_none() && fonts.len() == 1 {
                 Arc::make_mut(fonts).load_system_fonts();
                 found = search(character, used, fonts);
             }

@@ -5,6 +5,7 @@
 //! UTF-8 with a dictionary; a column is optional if a cell may be empty.
 
 use std::{
+    fmt::Display,
     fs::File,
     io::{self, Read, Write},
     path::{Path, PathBuf},
@@ -149,7 +150,7 @@ impl Batches {
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let file = File::open(path);
         let file = file.map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
-        let file = SerializedFileReader::new(file).map_err(|error| wrong(path, error))?;
+        let file = SerializedFileReader::new(file).map_err(|error| wrong(path, &error))?;
         Ok(Self { file, path: path.to_owned(), group: 0, columns: Vec::new(), left: 0 })
     }
 
@@ -163,7 +164,7 @@ impl Batches {
         let column = |(place, column): (usize, &Arc<ColumnDescriptor>)| {
             let unit = known.map_or("", |table| table.columns[place].unit);
             let kind = kind(column).ok_or_else(|| {
-                wrong(&self.path, format!("column `{}` is of no type of a table", column.name()))
+                wrong(&self.path, &format!("column `{}` is of no type of a table", column.name()))
             })?;
             Ok(NamedColumn::new(column.name(), unit, Values::of(kind)))
         };
@@ -173,7 +174,7 @@ impl Batches {
 
     /// Appends further rows to the columns of [`Batches::empty`]; returns whether there were any.
     pub fn append(&mut self, table: &mut Columns) -> Result<bool, ReadError> {
-        let at = |error| wrong(&self.path, error);
+        let at = |error| wrong(&self.path, &error);
         while self.left == 0 {
             if self.group >= self.file.num_row_groups() {
                 return Ok(false);
@@ -194,7 +195,7 @@ impl Batches {
     }
 }
 
-fn wrong(path: &Path, error: impl ToString) -> ReadError {
+fn wrong(path: &Path, error: &dyn Display) -> ReadError {
     ReadError::Parquet { path: path.to_owned(), message: error.to_string() }
 }
 

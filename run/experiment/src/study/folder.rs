@@ -185,7 +185,9 @@ fn table(
         }
     }
     // Writing to memory cannot fail, and all rows have as many cells.
-    rows.iter().for_each(|row: &Vec<String>| drop(out.write_record(row)));
+    for row in &rows {
+        drop(out.write_record(row));
+    }
     String::from_utf8(out.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
