@@ -37,10 +37,21 @@ fn every_combination_has_a_row() {
     folder.write("study.toml", STUDY);
     let listed = folder.heddle("study study.toml --dry-run");
     assert_eq!((listed.code, listed.stderr.as_str()), (0, ""));
-    assert!(listed.stdout.ends_with("\n8 runs\n"), "{}", listed.stdout);
+    let (_, expected) = listed.stdout.split_once("\n8 runs\n").expect("the number of runs");
+    assert!(expected.starts_with("8 runs to do: about "), "{expected}");
+    assert!(expected.ends_with("operations and signals, at 5 million in a second\n"), "{expected}");
+    folder.heddle("study study.toml -o half --runs 0..4");
+    let half = folder.heddle("study study.toml -o half --dry-run").stdout;
+    assert!(half.contains("\n4 runs to do: about "), "{half}");
+    assert!(half.ends_with("operations and signals, at the speed of 4 finished runs\n"), "{half}");
     let ended = folder.heddle("study study.toml -o out --jobs 3");
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     assert_eq!(ended.stdout, "8 of 8 runs; the table is out/runs.csv\n");
+    let done = folder.heddle("study study.toml -o out --dry-run").stdout;
+    assert!(done.ends_with("nothing is left to run\n"), "{done}");
+    let performance = read(&folder, "out/performance.csv");
+    let head = performance.lines().next().expect("a header");
+    assert!(head.ends_with(",cpu_seconds,peak_rss_bytes,wall_seconds"), "{head}");
     let text = read(&folder, "out/runs.csv");
     let rows = cells(&text);
     assert_eq!(

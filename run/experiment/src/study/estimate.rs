@@ -69,7 +69,8 @@ impl Study {
     }
 
     /// Estimates the time of the runs in `missing`. `finished` has the wall times of others, by
-    /// which the estimate is scaled. Nothing is simulated; schedules and topologies are made.
+    /// which the estimate is scaled. Schedules and topologies are made, and runs are
+    /// stopped at the end of their first window.
     pub fn estimate(&self, missing: &[usize], finished: &BTreeMap<usize, f64>) -> Option<Estimate> {
         let shared = Shared::default();
         let took: f64 = finished.values().sum();
