@@ -47,4 +47,6 @@ pub use outcome::{
 pub use path::{Path, Stamp};
 pub use settings::{Meter, Rendezvous, Settings};
 pub use simulate::{Error, simulate, simulate_over};
-pub use source::{Claims, Explains, Operations, Probing, START, Source, Starts, Waits, Work};
+pub use source::{
+    Claims, Explains, Operations, Probing, START, Source, Starts, TwoWayRing, Waits, Work,
+};

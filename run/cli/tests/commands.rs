@@ -343,7 +343,7 @@ fn a_failed_conversion_leaves_nothing() {
 fn lists_and_help() {
     let folder = Folder::new("lists");
     let patterns = folder.heddle("patterns");
-    assert_eq!((patterns.code, patterns.stdout.lines().count()), (0, 24));
+    assert_eq!((patterns.code, patterns.stdout.lines().count()), (0, 25));
     for line in patterns.stdout.lines() {
         let (name, description) = line.split_once(' ').expect("a name");
         assert!(description.trim().len() > 10, "{line}");

@@ -19,6 +19,7 @@ mod claims;
 mod explains;
 mod probing;
 mod scheduled;
+mod two_way_ring;
 mod waits;
 
 use kernel::Probe;
@@ -30,6 +31,7 @@ pub use self::claims::Claims;
 pub use self::explains::Explains;
 pub use self::probing::Probing;
 pub use self::scheduled::{Progress, Scheduled};
+pub use self::two_way_ring::TwoWayRing;
 pub use self::waits::Waits;
 use crate::path::Stamp;
 use crate::{Error, Outcome, Record, Settings};

@@ -28,6 +28,9 @@
 //! | `halo1d`, `halo2d`, `halo3d` | neighbours on a periodic grid, step by step |
 //! | `random-ring` | neighbours on a ring in random order, drawn anew in each step |
 //! | `random` | each rank to a random other, step by step |
+//!
+//! Patterns whose ranks answer messages as they come ([`REACTIVE`]) are no schedules; of them there
+//! are only names and options here.
 
 mod allreduce;
 mod alltoall;
@@ -43,7 +46,8 @@ mod shape;
 mod traffic;
 mod tree;
 
-pub use options::{Error, NAMES, Options, users};
+pub use options::{Error, NAMES, Options, REACTIVE, users};
+pub use roles::Roles;
 
 use crate::{Edge, Follow, Kind, Op, Program, Run};
 use allreduce::{Algorithm, Exchange};
@@ -52,7 +56,6 @@ use bulk::BulkReply;
 use dissemination::{Dissemination, Nway};
 use halo::Halo;
 use ring::{DoubleRing, PipelinedRing};
-use roles::Roles;
 use shape::Shape;
 use traffic::{Bisection, Random};
 
@@ -127,13 +130,7 @@ impl Pattern {
             let pattern = name.to_owned();
             return Err(Error::TooLong { pattern, ops });
         }
-        // In `alltoallv` the root is not at the head of anything; the pattern knows it by number.
-        let head = if name == "alltoallv" { 0 } else { options.root };
-        let roles = match options.permute {
-            None => Roles::rooted(head),
-            Some(seed) => Roles::permuted(head, ranks, seed),
-        };
-        Ok(Self { ranks, roles, shape })
+        Ok(Self { ranks, roles: options.roles(name), shape })
     }
 
     /// Converts roles to ranks.
@@ -193,6 +190,9 @@ impl AnyShape {
                 Self::Halo(Halo::new(&[ranks], size, options.steps, 0, None).shuffled(seed))
             }
             "random" => Self::Random(Random::new(ranks, size, seed, options.steps)),
+            _ if REACTIVE.contains(&name) => {
+                return Err(Error::Reactive { pattern: name.to_owned() });
+            }
             _ => return Err(Error::unknown(name)),
         })
     }

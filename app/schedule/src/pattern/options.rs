@@ -2,7 +2,9 @@
 
 use units::nearest;
 
-/// The names of all patterns.
+use super::Roles;
+
+/// The names of patterns that are schedules.
 pub const NAMES: [&str; 24] = [
     "dissemination",
     "binomial-bcast",
@@ -30,6 +32,12 @@ pub const NAMES: [&str; 24] = [
     "random",
 ];
 
+/// The names of patterns whose ranks answer messages in the order in which they come. They have the
+/// same options as others, but only a run can say what they do: there is no [`Pattern`] of them.
+///
+/// [`Pattern`]: super::Pattern
+pub const REACTIVE: [&str; 1] = ["two-way-ring"];
+
 /// The options of a pattern. One that the pattern does not use must keep its default;
 /// [`users`] lists who uses what. Number of ranks, size and permutation are for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +58,8 @@ pub struct Options {
     pub segment: u64,
     /// Messages of `alltoallv` have from 1 to size / skew bytes; at least 1. Default 1.
     pub skew: u64,
-    /// Number of steps of `halo*`, `random-ring` and `random`; at least 1. Default 1.
+    /// Number of steps of `halo*`, `random-ring` and `random`, and of times around `two-way-ring`;
+    /// at least 1. Default 1.
     pub steps: u32,
     /// Computation at the start of a step of `halo*`, in the schedule's time unit. Default 0.
     pub compute: u64,
@@ -86,9 +95,13 @@ impl Options {
         }
     }
 
-    /// Checks what does not depend on the sizes of things.
-    pub(super) fn check(&self, name: &str) -> Result<(), Error> {
-        if !NAMES.contains(&name) {
+    /// Checks what does not depend on the sizes of things, for a pattern of [`NAMES`] or
+    /// [`REACTIVE`].
+    ///
+    /// # Errors
+    /// If there is no such pattern, or if it does not use an option that is set.
+    pub fn check(&self, name: &str) -> Result<(), Error> {
+        if !NAMES.contains(&name) && !REACTIVE.contains(&name) {
             return Err(Error::unknown(name));
         }
         let default = Self::new(self.ranks, self.size);
@@ -116,6 +129,16 @@ impl Options {
             return Err(Error::Root { root: self.root, ranks: self.ranks });
         }
         Ok(())
+    }
+
+    /// The roles of the ranks.
+    pub fn roles(&self, name: &str) -> Roles {
+        // In `alltoallv` the root is not at the head of anything; the pattern knows it by number.
+        let head = if name == "alltoallv" { 0 } else { self.root };
+        match self.permute {
+            None => Roles::rooted(head),
+            Some(seed) => Roles::permuted(head, self.ranks, seed),
+        }
     }
 
     /// The grid asked for, if it has this many dimensions and as many places as there are ranks.
@@ -151,7 +174,7 @@ pub fn users(option: &str) -> Option<&'static [&'static str]> {
         "ways" => Some(&["nway-dissemination", "bulk-reply"]),
         "segment" => Some(&["pipelined-ring"]),
         "skew" => Some(&["alltoallv"]),
-        "steps" => Some(&["halo1d", "halo2d", "halo3d", "random-ring", "random"]),
+        "steps" => Some(&["halo1d", "halo2d", "halo3d", "random-ring", "random", "two-way-ring"]),
         "compute" | "allreduce" | "grid" => Some(HALOS),
         _ => None,
     }
@@ -162,7 +185,7 @@ pub fn users(option: &str) -> Option<&'static [&'static str]> {
 pub enum Error {
     /// The name is not known.
     #[error("unknown pattern \"{name}\"{} (patterns: \
-             {})", did_you_mean(*.nearest), NAMES.join(", "))]
+             {})", did_you_mean(*.nearest), all().join(", "))]
     UnknownName {
         /// The name.
         name: String,
@@ -208,6 +231,14 @@ pub enum Error {
         /// Number of ranks.
         ranks: u32,
     },
+    /// No schedule says what the pattern does.
+    #[error(
+        "pattern {pattern} answers messages in the order in which they come: no schedule says that"
+    )]
+    Reactive {
+        /// The pattern.
+        pattern: String,
+    },
     /// A rank would have more operations than can be numbered.
     #[error(
         "pattern {pattern} has up to {ops} operations per rank here; the limit is {}",
@@ -223,8 +254,13 @@ pub enum Error {
 
 impl Error {
     pub(super) fn unknown(name: &str) -> Self {
-        Self::UnknownName { name: name.to_owned(), nearest: nearest(name, &NAMES) }
+        Self::UnknownName { name: name.to_owned(), nearest: nearest(name, &all()) }
     }
+}
+
+/// The names of all patterns.
+fn all() -> Vec<&'static str> {
+    [&NAMES[..], &REACTIVE].concat()
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {

@@ -11,6 +11,7 @@ use std::{
 
 use results::Pending;
 use schedule::goal::{self, Form, Image, ReadError, Reading};
+use schedule::pattern;
 
 use crate::{
     job::{Failure, Job, Report, Runs, pending},
@@ -66,7 +67,8 @@ impl Goal {
             let found = units::nearest(&name, known).or(contained.min_by_key(|known| known.len()));
             found.map(|found| format!("{kind}:{found}"))
         };
-        let found = [near("pattern", &schedule::pattern::NAMES), near("collective", &collectives)];
+        let patterns = [&pattern::NAMES[..], &pattern::REACTIVE].concat();
+        let found = [near("pattern", &patterns), near("collective", &collectives)];
         let found: Vec<_> = found.into_iter().flatten().collect();
         if found.is_empty() {
             return failure;

@@ -1,9 +1,12 @@
-//! The workload `pattern:NAME`: a schedule by a formula, and what the names of patterns mean.
+//! The workload `pattern:NAME`: a schedule by a formula or ranks that answer messages as they come,
+//! and what the names of patterns mean.
 
 use std::{fmt::Write as _, time::Instant};
 
 use collectives::program::Scheduled;
-use schedule::pattern::{self, NAMES, Options};
+use host::{PendingOp, TwoWayRing};
+use results::Pending;
+use schedule::pattern::{self, NAMES, Options, REACTIVE};
 use units::{Bytes, Time};
 
 use super::collective;
@@ -21,19 +24,39 @@ use crate::{
 
 /// A pattern.
 #[derive(Debug)]
-pub struct Pattern(pattern::Pattern);
+pub enum Pattern {
+    /// One that is a schedule.
+    Schedule(pattern::Pattern),
+    /// One whose ranks answer messages as they come.
+    TwoWayRing(TwoWayRing),
+}
 
 pub(crate) fn resolve(configuration: &Configuration) -> Result<Pattern, Vec<Diagnostic>> {
     let Some(value::Workload::Pattern(name)) = configuration.workload() else {
         return Err(vec![configuration.mistake(keys::workload::SOURCE, "this is no pattern")]);
     };
-    build(&name, configuration).map(Pattern)
+    if REACTIVE.contains(&name.as_str()) {
+        let options = options(configuration).map_err(|mistake| vec![mistake])?;
+        let ring = TwoWayRing::new(&options).map_err(|error| wrong(configuration, &error))?;
+        return Ok(Pattern::TwoWayRing(ring));
+    }
+    build(&name, configuration).map(Pattern::Schedule)
 }
 
 impl Runs for Pattern {
     fn run<M: Model>(&self, job: &Job<'_, Self, M>, start: Instant) -> Result<Report, Failure> {
-        let simulated = job.simulate(&self.0, 0)?;
-        Ok(job.report(start, simulated, |op| pending(&self.0, op)))
+        match self {
+            Self::Schedule(pattern) => {
+                let simulated = job.simulate(pattern, 0)?;
+                Ok(job.report(start, simulated, |op| pending(pattern, op)))
+            }
+            Self::TwoWayRing(ring) => {
+                let simulated = job.carry_out(ring, 0, &|_| None)?;
+                let describe =
+                    |op: &PendingOp| Pending::new(op, &ring.operation(op.rank, op.index));
+                Ok(job.report(start, simulated, describe))
+            }
+        }
     }
 }
 
@@ -49,7 +72,7 @@ pub enum Generated {
 /// A line on each pattern.
 pub fn patterns() -> String {
     let mut text = String::new();
-    for name in NAMES {
+    for name in NAMES.into_iter().chain(REACTIVE) {
         let _ = writeln!(text, "{name:<30}{}", description(name));
     }
     text
@@ -81,6 +104,7 @@ fn description(name: &str) -> &'static str {
         "halo2d" => "neighbours on a periodic grid of two dimensions (--grid)",
         "halo3d" => "neighbours on a periodic grid of three dimensions (--grid)",
         "random-ring" => "both neighbours on a ring in random order, drawn anew (--steps, --seed)",
+        "two-way-ring" => "a message around a ring in each direction from each rank, as they come",
         "random" => "in each step, everyone sends to a random other (--steps, --seed)",
         _ => "",
     }
@@ -124,16 +148,21 @@ pub(crate) fn build(
     configuration: &Configuration,
 ) -> Result<pattern::Pattern, Vec<Diagnostic>> {
     let options = options(configuration).map_err(|mistake| vec![mistake])?;
-    pattern::Pattern::build(name, &options).map_err(|error| {
-        let option = match &error {
-            pattern::Error::UnknownName { .. } | pattern::Error::TooLong { .. } => "source",
-            pattern::Error::Unused { option, .. } | pattern::Error::Zero { option } => option,
-            pattern::Error::Root { .. } => "root",
-            pattern::Error::Dimensions { .. } | pattern::Error::Grid { .. } => "grid",
-        };
-        let id = Id::named(&format!("workload.{option}")).unwrap_or(keys::workload::SOURCE.id());
-        vec![configuration.mistake(id, error.to_string())]
-    })
+    pattern::Pattern::build(name, &options).map_err(|error| wrong(configuration, &error))
+}
+
+/// The mistake behind an error in a pattern.
+fn wrong(configuration: &Configuration, error: &pattern::Error) -> Vec<Diagnostic> {
+    let option = match error {
+        pattern::Error::UnknownName { .. }
+        | pattern::Error::TooLong { .. }
+        | pattern::Error::Reactive { .. } => "source",
+        pattern::Error::Unused { option, .. } | pattern::Error::Zero { option } => option,
+        pattern::Error::Root { .. } => "root",
+        pattern::Error::Dimensions { .. } | pattern::Error::Grid { .. } => "grid",
+    };
+    let id = Id::named(&format!("workload.{option}")).unwrap_or(keys::workload::SOURCE.id());
+    vec![configuration.mistake(id, error.to_string())]
 }
 
 fn options(configuration: &Configuration) -> Result<Options, Diagnostic> {

@@ -27,7 +27,8 @@ table! {
         "Messages of `alltoallv` have from 1 to size / skew bytes; none of them any, if the size \
          is 0.";
     STEPS: Count(1, U32) = "workload.steps", Value("1"), flag("steps", "N"), scope::PATTERN,
-        "Steps of `halo1d`, `halo2d`, `halo3d`, `random-ring` and `random`.";
+        "Steps of `halo1d`, `halo2d`, `halo3d`, `random-ring` and `random`, and how often messages \
+         go around `two-way-ring`.";
     COMPUTE: Time = "workload.compute", Value("0 ns"), flag("compute", "TIME"), scope::PATTERN,
         "Computation at the start of a step of `halo1d`, `halo2d` and `halo3d`; a multiple of the \
          time unit.";
