@@ -110,7 +110,9 @@ fn chances() {
             let chances = destinations.chances(host);
             assert!(chances.len() as u64 <= destinations.most_chances(), "{name}");
             let mut by_host = [0.0; 64];
-            chances.iter().for_each(|&(to, chance)| by_host[to as usize] += chance);
+            for &(to, chance) in &chances {
+                by_host[to as usize] += chance;
+            }
             assert!((by_host.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{name} {host}");
             let random = kernel::Random::new(7, 1);
             let mut drawn = [0_u32; 64];

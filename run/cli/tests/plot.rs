@@ -102,6 +102,7 @@ fn drawings_as_pixels() {
         let svg = String::from_utf8(folder.read(&format!("{name}.svg"))).expect("text");
         let sides = svg.split('"').nth(3).expect("a view box").split(' ').skip(2);
         let sides = sides.map(|side| 2.0 * side.parse::<f64>().expect("a number"));
+        #[expect(clippy::cast_sign_loss, reason = "a length")]
         let sides: Vec<_> = sides.map(|side| side.ceil() as u32).collect();
         let (width, height) = size(&format!("{name}.png"));
         assert_eq!([width, height], *sides, "{name}");

@@ -77,7 +77,7 @@ impl TwoWayRing {
         let (kind, peer) = match index {
             0 => (Kind::Send, before),
             1 => (Kind::Send, behind),
-            _ if index % 2 == 0 => (Kind::Recv, ANY),
+            _ if index.is_multiple_of(2) => (Kind::Recv, ANY),
             _ => (Kind::Send, ANY),
         };
         Op { kind, peer, tag: 0, size: self.size, cpu: 0, nic: 0 }
