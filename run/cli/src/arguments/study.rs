@@ -77,7 +77,7 @@ impl From<TablesFormat> for TableForm {
     }
 }
 
-/// Where a study runs.
+/// The place at which a study runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Executor {
     /// Nowhere yet: print a command for each part of what is missing, for whatever runs commands
