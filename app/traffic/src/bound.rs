@@ -15,7 +15,7 @@ use crate::Settings;
 /// The most ways that are counted.
 const MOST: u64 = 1 << 21;
 
-/// What the routes say of a measurement before it begins.
+/// The bounds that routes set to a measurement, known before it begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bounds {
     /// The offered load at which the busiest link is full; `None` if load decides about ways, or
@@ -79,8 +79,9 @@ pub fn bounds<N: Links>(network: &N, settings: &Settings) -> Bounds {
         }
     }
     let busiest = busy.iter().flatten().copied().fold(0.0, f64::max);
-    Bounds {
-        load: (!by_load && !lost && busiest > 0.0).then(|| 1.0 / busiest),
-        latency: (settings.lengths.is_fixed() && !lost).then(|| latency / messages),
-    }
+    // Sums of chances are not exact in their last digits.
+    let rounded = |value: f64, digits: f64| (value * digits).round() / digits;
+    let load = (!by_load && !lost && busiest > 0.0).then(|| rounded(1.0 / busiest, 1e12));
+    let fixed = settings.lengths.is_fixed() && !lost;
+    Bounds { load, latency: fixed.then(|| rounded(latency / messages, 1e3)) }
 }

@@ -49,8 +49,8 @@ fn shortest_ways_share_a_link() {
     assert_between("dragonfly:p=2", "minimal", [0.95 * bound, 1.05 * bound]);
 }
 
-/// What routers tell each other of their queues, and decisions behind the first router, do not
-/// depend on threads.
+/// The words of routers about their queues, and decisions behind the first router, do not depend on
+/// threads.
 #[test]
 fn any_number_of_threads() {
     for routing in ["ugal-g", "par"] {

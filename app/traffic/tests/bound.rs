@@ -84,7 +84,7 @@ fn idle_latency() {
     near(latency("torus:dims=8x8", Some("valiant:halves=dimension-order")), 47_000.0);
 }
 
-/// Where load decides, and where ways are too many, nothing is said of the bound. Lengths that
+/// The bound is left out if load decides, or if ways are too many. Lengths that
 /// differ leave the latency open.
 #[test]
 fn what_is_not_said() {
@@ -132,7 +132,7 @@ fn chances() {
     }
 }
 
-/// What is accepted at full load is at most the bound, and its interval: a ring of 8 under tornado.
+/// A ring of 8 under tornado accepts at most the bound at full load, and its interval.
 #[test]
 fn accepted_loads_stay_below() {
     let (network, settings) = loaded("ring:switches=8", None, "tornado");

@@ -45,7 +45,7 @@ fn zero_load() {
     }
 }
 
-/// Where load decides about a detour, a packet alone takes its shortest way: 5 R + 2 cycles for the
+/// A packet alone takes its shortest way where load decides about a detour: 5 R + 2 cycles for the
 /// R routers on it, 3 R + 2 with internal speed-up 2.
 #[test]
 fn no_detour_without_load() {

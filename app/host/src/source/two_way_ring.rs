@@ -1,14 +1,14 @@
 //! The two-way ring: a program whose ranks answer whichever message came first.
 //!
 //! Each rank sends a message to either neighbour on a ring. Then it takes in messages from anybody,
-//! one after the other, and passes each on in the direction in which it goes, until it has gone around
-//! the ring so many times: the last one from either side is the rank's own. The order in which a rank answers
-//! thus depends on what the network delivers first, which no schedule can say.
+//! one after the other, and passes each on in the direction in which it goes, until it has gone
+//! around the ring so many times: the last one from either side is the rank's own. The order in
+//! which a rank answers thus depends on what the network delivers first, which no schedule can say.
 //!
 //! Source: the example of the simulator NSIM (IPSJ SIG Technical Report, 2010, figure 3), in which
 //! a rank passes on as many messages as there are ranks. Where the two directions advance at
-//! different speeds, ranks there wait for messages that others have kept; here each message goes all
-//! the way, so that every run ends.
+//! different speeds, ranks there wait for messages that others have kept; here each message goes
+//! all the way, so that every run ends.
 
 use schedule::pattern::{Error, Options, Roles};
 use schedule::{ANY, Edge, Kind, Op, Run};
@@ -193,7 +193,7 @@ impl Waits for &TwoWayRing {
         true
     }
 
-    /// What follows a receive is known when it has met its message.
+    /// Names the send behind a receive, which is known when the receive has met its message.
     fn dependents(&self, _: &(u32, Round), _: u32, index: u32, each: &mut dyn FnMut(u32)) {
         if index < SENDS || !index.is_multiple_of(2) {
             each(index + 1);
