@@ -274,7 +274,11 @@ fn little_address_space() {
             assert!(!ran.stderr.contains("panicked"), "{limit}: {ran:?}");
         }
     }
-    let ran = shell(&folder, &program, &format!("ulimit -v {}; $HEDDLE mpirun -n 2 $PROGRAM", least + 36_000));
+    let ran = shell(
+        &folder,
+        &program,
+        &format!("ulimit -v {}; $HEDDLE mpirun -n 2 $PROGRAM", least + 36_000),
+    );
     assert!(ran.code == 1 && ran.stderr.contains("help: --spawn-at-most 0"), "{ran:?}");
 }
 
