@@ -156,6 +156,7 @@ fn program(folder: &Folder, command: &str, name: &str, more: &[(&str, &str)]) ->
 /// Pages of all kinds of runs but live ones, in the browser: their figures, one message, the
 /// critical path.
 #[test]
+#[ignore = "takes minutes in a browser on a busy machine"]
 fn seven_kinds_of_run() {
     let Some(chromium) = browser() else { return };
     let folder = Folder::new("report-kinds");
