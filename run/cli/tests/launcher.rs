@@ -257,7 +257,6 @@ fn what_cannot_start() {
 /// With little address space there are fewer threads, or an error that says so; neither a panic nor
 /// a wait without end.
 #[test]
-#[ignore = "takes minutes"]
 fn little_address_space() {
     let folder = Folder::new("little");
     let program = compiled("pingpong");

@@ -69,7 +69,10 @@ def test_parquet_folders(tmp_path):
         ours = pyarrow.table(runs["csv"].table(name))
         theirs = parquet.read_table(tmp_path / "parquet" / f"{name}.parquet")
         assert theirs.num_rows == ours.num_rows > 0
-        assert theirs.schema.types == ours.schema.types
+        # Parquet has one type of text; Arrow tells texts of 32-bit offsets from those of 64.
+        plain = [pyarrow.string() if kind == pyarrow.large_string() else kind
+                 for kind in ours.schema.types]
+        assert theirs.schema.types == plain
         assert theirs.to_pydict() == ours.to_pydict()
         assert pyarrow.table(runs["parquet"].table(name)).to_pydict() == ours.to_pydict()
     types = dict(zip(theirs.schema.names, theirs.schema.types))
