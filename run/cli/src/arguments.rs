@@ -195,7 +195,6 @@ Examples:
          The exit code is the program's; 3 if it can never finish, 124 after --timeout."
     )
 )]
-#[command(mut_arg("run.threads", |threads| threads.visible_alias("jobs")))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Mpirun {
     /// Number of ranks

@@ -77,8 +77,11 @@ impl<const OF: char> FromArgMatches for Flags<OF> {
 }
 
 impl<const OF: char> Args for Flags<OF> {
+    /// Most runs use one command: the flags of the others are never made. They are where
+    /// [`Command::build`] has been called.
     fn augment_args(command: Command) -> Command {
-        keys(OF).fold(command, |command, key| command.args(argument(key, OF)))
+        command
+            .defer(|command| keys(OF).fold(command, |command, key| command.args(argument(key, OF))))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -115,6 +118,11 @@ fn argument(key: &'static Key, of: char) -> Option<Arg> {
     let argument = match flag.short {
         Some(short) => argument.short(short),
         None => argument,
+    };
+    // Launchers say how many ranks compute at a time.
+    let argument = match key.name {
+        "run.threads" if of == PROGRAMS => argument.visible_alias("jobs"),
+        _ => argument,
     };
     Some(match flag.value {
         "" => argument.action(ArgAction::SetTrue),

@@ -77,7 +77,8 @@ pub fn run(arguments: &Mpirun, make: Option<MakeRunner>) -> Result<u8, Ending> {
 
 /// The arguments of the first program that look like options of ours.
 fn behind_program(words: &[OsString]) -> Vec<String> {
-    let command = <Arguments as clap::CommandFactory>::command();
+    let mut command = <Arguments as clap::CommandFactory>::command();
+    command.build();
     let known = command.find_subcommand("mpirun");
     let is_ours = |word: &str| {
         let name = word.strip_prefix("--").map(|word| word.split('=').next().unwrap_or(word));
