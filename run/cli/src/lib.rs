@@ -53,7 +53,7 @@ pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse_from(flags::joined(adapted.line)) {
         Ok(arguments) => arguments,
         Err(said) => {
-            processes::leave_to_the_first(said.use_stderr());
+            processes::leave_to_the_first();
             return said_by_parser(&said);
         }
     };

@@ -5,8 +5,6 @@ use std::{
     path::PathBuf,
     process,
     sync::atomic::{AtomicBool, Ordering},
-    thread,
-    time::Duration,
 };
 
 use experiment::{Peers, TransportKind};
@@ -31,22 +29,18 @@ pub fn is_silent() -> bool {
     IS_SILENT.load(Ordering::Relaxed)
 }
 
-/// Ends this process if it is not the first of a job and all of them say the same. A process that
-/// fails may end the job, so it waits until the first one has said it.
-pub fn leave_to_the_first(has_failed: bool) {
-    if Launch::found().is_none_or(|launch| launch.me == 0) {
-        return;
+/// Ends this process if it is not the first of a job, where all of them say the same. It ends well,
+/// as a launcher may end the first one, before it has said anything, when another fails.
+pub fn leave_to_the_first() {
+    if Launch::found().is_some_and(|launch| launch.me > 0) {
+        process::exit(0);
     }
-    if has_failed {
-        thread::sleep(Duration::from_millis(500));
-    }
-    process::exit(if has_failed { Exit::Usage as i32 } else { 0 });
 }
 
 /// Refuses a command that a launcher has started several times and that is not spread over them.
 pub fn refuse(command: &str, instead: &str) -> Result<(), Ending> {
     let Some(launch) = Launch::found() else { return Ok(()) };
-    leave_to_the_first(true);
+    leave_to_the_first();
     let message = format!(
         "error: heddle {command} was started {} times by a launcher; it runs in one process\n  \
          help: start it without the launcher; {instead}",
@@ -70,8 +64,9 @@ pub fn spread(run: impl FnOnce(Option<&'static Job>) -> Result<u8, Ending>) -> R
             Ok(if is_silent() { 0 } else { code })
         }
         Err(ending) if job.fails_together() => {
+            let code = if is_silent() { 0 } else { ending.say() };
             job.leave();
-            Err(ending)
+            Ok(code)
         }
         Err(ending) => {
             IS_SILENT.store(false, Ordering::Relaxed);
