@@ -20,6 +20,9 @@ pub enum Arbitration {
     /// links at all, all flows get the same (Abts and Weisser, "Age-based packet arbitration in
     /// large-radix k-ary n-cubes", SC 2007).
     Age,
+    /// The contender of the lowest number, which may keep the others waiting for ever (fixed
+    /// priority; section 18.3).
+    Priority,
     /// A random contender.
     Random,
 }
@@ -84,6 +87,7 @@ impl Arbiters {
                 self.served[arbiter * self.contenders as usize + number as usize]
             }
             Arbitration::Oldest | Arbitration::Age => since,
+            Arbitration::Priority => 0,
             Arbitration::Random => draw.number(arbiter, number),
         };
         (first, number)
@@ -101,7 +105,10 @@ impl Arbiters {
                 self.clock += 1;
                 self.served[arbiter * self.contenders as usize + contender as usize] = self.clock;
             }
-            Arbitration::Oldest | Arbitration::Age | Arbitration::Random => {}
+            Arbitration::Oldest
+            | Arbitration::Age
+            | Arbitration::Priority
+            | Arbitration::Random => {}
         }
     }
 }
@@ -133,6 +140,7 @@ mod tests {
             (Arbitration::Matrix, [0, 2, 3, 0, 2, 3]),
             (Arbitration::Oldest, [3, 3, 3, 3, 3, 3]),
             (Arbitration::Age, [3, 3, 3, 3, 3, 3]),
+            (Arbitration::Priority, [0, 0, 0, 0, 0, 0]),
         ];
         for (rule, expected) in cases {
             assert_eq!(served(rule, &[0, 2, 3], 6), expected, "{rule:?}");

@@ -86,6 +86,9 @@ pub struct Fabric {
     pub(crate) channels: usize,
     /// Buffer behind a link, in flits per virtual channel.
     pub(crate) buffer: u32,
+    /// The flits for which a packet leaves room where it enters a ring; 0 without bubble flow
+    /// control.
+    pub(crate) bubble: u32,
     /// The lane of the routing for each channel.
     lanes: Box<[u8]>,
     lookahead: Time,
@@ -109,8 +112,9 @@ fn ports(graph: &Graph, parameters: &Parameters) -> Result<(Vec<u32>, Vec<Port>)
         for end in graph.ends(device) {
             let link = end.map(|end| (end, graph.link(end.link)));
             ports.push(link.map_or(Port::NONE, |(end, link)| {
-                let flit = flit_time(link.rate.unwrap_or(parameters.link), parameters.flit);
                 let of_host = device.min(end.device) < graph.hosts();
+                let usual = parameters.host_link.filter(|_| of_host).unwrap_or(parameters.link);
+                let flit = flit_time(link.rate.unwrap_or(usual), parameters.flit);
                 let flit = if of_host { flit.max(node) } else { flit };
                 let length = || link.length.map(flight);
                 let delay = link.delay_from(device).or_else(length).unwrap_or(parameters.cable);
@@ -171,6 +175,7 @@ impl Fabric {
             delays: Delays::new(&parameters),
             channels: channels as usize,
             buffer: 0,
+            bubble: 0,
             lanes: (0..channels).map(|channel| lane_of(channel) as u8).collect(),
             lookahead: Time::ZERO,
             sharing: None,
@@ -180,9 +185,18 @@ impl Fabric {
             routes,
             parameters,
         };
-        fabric.buffer = fabric.parameters.buffer.unwrap_or_else(|| fabric.round_trip());
         let packet = fabric.parameters.flits(fabric.parameters.mtu);
+        if fabric.routes.needs_bubble() {
+            fabric.bubble = packet;
+        }
+        fabric.buffer = fabric.parameters.buffer.unwrap_or_else(|| fabric.round_trip());
         let (packets, flits) = (fabric.parameters.local_buffer, fabric.buffer);
+        if fabric.bubble > 0 && fabric.parameters.switching == Switching::Wormhole {
+            return Err(vec![Invalid::Wormhole]);
+        }
+        if fabric.bubble > 0 && fabric.bubble + packet > flits {
+            return Err(vec![Invalid::Bubble { flits, packet }]);
+        }
         if packets.saturating_mul(packet) > flits {
             return Err(vec![Invalid::LocalBuffer { flits, packets, packet }]);
         }
@@ -193,8 +207,9 @@ impl Fabric {
         Ok(fabric)
     }
 
-    /// Flits that cover the round trip of a credit over the longest link, and a packet: from the
-    /// grant of the switch before the link to the return of the credit there.
+    /// Flits that cover the round trip of a credit over the longest link, a packet, and the room
+    /// that stays free in rings: from the grant of the switch before the link to the return of the
+    /// credit there.
     fn round_trip(&self) -> u32 {
         let Delays { route, vc_allocation, switch_allocation, traversal, credit, .. } = self.delays;
         let there = switch_allocation + traversal;
@@ -205,7 +220,7 @@ impl Fabric {
         };
         let packet = self.parameters.flits(self.parameters.mtu);
         let most = self.ports.iter().map(flits).max().unwrap_or(0);
-        u32::try_from(most).unwrap_or(u32::MAX).saturating_add(packet)
+        u32::try_from(most).unwrap_or(u32::MAX).saturating_add(packet + self.bubble)
     }
 
     /// The queues that the routing reads at other routers. They are told in the distance of the
@@ -334,6 +349,19 @@ impl Fabric {
             Switching::CutThrough => flits.into(),
             Switching::Wormhole => 0,
         }
+    }
+
+    /// Credits for a channel that a packet leaves beyond those that it needs itself: a packet's,
+    /// where it enters a ring under bubble flow control. It is within the ring if it came in by the
+    /// same channel of the port by which it enters the next router.
+    #[inline]
+    pub(crate) fn left_free(&self, device: DeviceId, (from, to): ((u16, u8), (u16, u8))) -> u32 {
+        if self.bubble == 0 {
+            return 0;
+        }
+        let Some(link) = self.port(device, to.0) else { return 0 };
+        let escapes = !self.is_host(link.peer) && self.lane(link, to.1) == 0;
+        if escapes && from != (link.plug, to.1) { self.bubble } else { 0 }
     }
 
     /// The time from the grant of the switch to a flit until it has crossed a free link.

@@ -40,6 +40,8 @@ pub enum Choice {
 pub struct Parameters {
     /// Rate of the links.
     pub link: Rate,
+    /// Rate of the links of hosts; as the others if `None`.
+    pub host_link: Option<Rate>,
     /// Time of flight of the cables.
     pub cable: Time,
     /// Bytes of a flit, the unit of buffers and credits.
@@ -114,6 +116,20 @@ pub enum Invalid {
         /// Flits of a full packet.
         packet: u32,
     },
+    /// A buffer smaller than two packets under bubble flow control.
+    #[error(
+        "a buffer of {flits} flits cannot hold two packets of {packet}: under bubble flow control \
+         nothing could enter a ring"
+    )]
+    Bubble {
+        /// Size of the buffer.
+        flits: u32,
+        /// Flits of a full packet.
+        packet: u32,
+    },
+    /// Bubble flow control where buffers hold parts of packets.
+    #[error("bubble flow control needs switching = \"cut-through\"")]
+    Wormhole,
     /// A packet without payload or of too many flits.
     #[error(
         "a packet of {mtu} bytes of payload and {header} of headers has {packet} flits of {flit} \

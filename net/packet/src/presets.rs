@@ -31,6 +31,7 @@ pub fn preset(name: &str) -> Option<Parameters> {
 fn standard() -> Option<Parameters> {
     Some(Parameters {
         link: "100 Gb/s".parse().ok()?,
+        host_link: None,
         cable: Time::from_ps(10_000),
         flit: 64,
         mtu: 256,

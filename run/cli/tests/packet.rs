@@ -162,6 +162,50 @@ fn machines_of_nsim() {
     assert_eq!(ended.code, 0, "{}", ended.stderr);
 }
 
+/// A packet of 16 phits to the next host of FSIN's machines: 25 ns for each link and router, one
+/// router in the tree and two else, and 15 more phits.
+#[test]
+fn machines_of_fsin() {
+    let folder = Folder::new("packet-fsin");
+    folder.write(
+        "one.goal",
+        "num_ranks 2\nrank 0 {\nl1: send 64b to 1 tag 0\n}\n\
+         rank 1 {\nl1: recv 64b from 0 tag 0\n}\n",
+    );
+    let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines");
+    for (machine, routers) in
+        [("ring-64", 2), ("torus-8x8", 2), ("torus-16x16", 2), ("tree-4x3", 1)]
+    {
+        let run = format!("run one.goal --machine {machines}/fsin-{machine}.toml --format json");
+        let ended = folder.heddle(&run);
+        assert_eq!(ended.code, 0, "{machine}: {}", ended.stderr);
+        let expected = 25_000 * (routers + 1 + routers + 15);
+        assert_eq!(ended.json()["makespan_ps"], expected, "{machine}");
+    }
+}
+
+/// Injection control lets a torus of 16x16 carry a tenth more at least, and what it carries without
+/// is within 15 % of what FSIN says.
+#[test]
+#[ignore = "takes long"]
+fn injection_control_gains() {
+    let folder = Folder::new("packet-fsin-traffic");
+    let machine =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines/fsin-torus-16x16.toml");
+    let accepted = |rule: &str| {
+        let run = format!("run traffic:uniform --length 64B --load 1.0 --machine {machine}");
+        let ended = folder.heddle(&format!("{run} --format json {rule}"));
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        ended.json()["points"][0]["accepted"]["mean"].as_f64().expect("a number")
+    };
+    let base = accepted("");
+    assert!((base / 0.375 - 1.0).abs() < 0.15, "{base}");
+    for rule in ["--set network.ipr=1", "--set network.lbr=3"] {
+        let with = accepted(rule);
+        assert!(with > 1.1 * base, "{rule}: {with} for {base}");
+    }
+}
+
 /// Two charts, each with a curve and its band; a program has none.
 #[test]
 fn traffic_is_plotted() {

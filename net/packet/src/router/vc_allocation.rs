@@ -3,7 +3,8 @@
 //! An input channel asks for all free channels of the best candidate. That is one of the highest
 //! priority that has free channels; among its ports, and among candidates of equal priority, the
 //! port whose free channels have most credits. A channel is free if no packet holds it and, under
-//! virtual cut-through, the buffer has room for the whole packet.
+//! virtual cut-through, the buffer has room for the whole packet. Under bubble flow control a
+//! packet that enters a ring leaves room for another one.
 
 use topology::Candidate;
 
@@ -47,6 +48,7 @@ impl Router {
                 only => only,
             };
             for number in first..end {
+                let needed = needed + self.left_free(net, input, number);
                 if self.is_free(number, draw.now, needed, out)
                     && (!restricted || self.has_local_room(net, draw.now, input, number))
                 {
@@ -61,6 +63,15 @@ impl Router {
             self.grantable = true;
         }
         self.channel_requests = requests;
+    }
+
+    /// Credits that a packet must leave; see [`Fabric::left_free`].
+    #[inline]
+    fn left_free(&self, net: &Fabric, input: u32, output: u32) -> u32 {
+        match net.bubble {
+            0 => 0,
+            _ => net.left_free(self.device, (self.place(input), self.place(output))),
+        }
     }
 
     /// Returns true if a packet that needs so many credits may take an output channel.
@@ -99,6 +110,7 @@ impl Router {
             let (mut free, mut credits) = (false, 0);
             for number in net.channels_of(lane, link).map(|channel| first + channel) {
                 self.take_credits(number, now + 1, out);
+                let needed = needed + self.left_free(net, input, number);
                 if self.is_free(number, now, needed, out)
                     && (priority == 0 || self.has_local_room(net, now, input, number))
                 {

@@ -76,15 +76,16 @@ pub const ALGORITHMS: [(&str, Algorithm); 16] = [
     ("destination-tag", Algorithm::DestinationTag),
 ];
 
-/// The routing of packets, written `NAME`, `NAME:lanes=1`, `dimension-order:dateline=whole` or
-/// `valiant:halves=dimension-order`.
+/// The routing of packets, written `NAME`, `NAME:lanes=1`, `dimension-order:dateline=whole`,
+/// `dimension-order:bubble`, `adaptive:bubble` or `valiant:halves=dimension-order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Routing {
     /// The algorithm.
     pub algorithm: Algorithm,
     /// Packets stay on one lane, even if that can deadlock.
     pub single_lane: bool,
-    /// The use of the two lanes in rings, for [`Algorithm::DimensionOrder`].
+    /// The rule against deadlock in rings, for [`Algorithm::DimensionOrder`]; of that of
+    /// [`Algorithm::Adaptive`] only whether it is [`Dateline::Bubble`].
     pub dateline: Dateline,
     /// Both halves of a way go in dimension order, for [`Algorithm::Valiant`] on grids.
     pub halves_in_order: bool,
@@ -138,18 +139,27 @@ impl FromStr for Routing {
             Some("dateline=whole") if known.1 == Algorithm::DimensionOrder => {
                 Ok(Self { dateline: Dateline::Whole, ..known.1.into() })
             }
+            Some("bubble")
+                if matches!(known.1, Algorithm::DimensionOrder | Algorithm::Adaptive) =>
+            {
+                Ok(Self { dateline: Dateline::Bubble, ..known.1.into() })
+            }
             Some("halves=dimension-order") if known.1 == Algorithm::Valiant => {
                 Ok(Self { halves_in_order: true, ..known.1.into() })
             }
             Some("halves=dimension-order") => {
                 Err(Fault::new("the option `halves=dimension-order` belongs to valiant".to_owned()))
             }
+            Some("bubble") => Err(Fault::new(
+                "the option `bubble` belongs to dimension-order and adaptive".to_owned(),
+            )),
             Some("dateline=whole") => {
                 Err(Fault::new("the option `dateline=whole` belongs to dimension-order".to_owned()))
             }
             Some(other) => Err(Fault::new(format!(
                 "unknown option `{other}` of a routing; there are lanes=1, for dimension-order \
-                 dateline=whole, and for valiant halves=dimension-order"
+                 dateline=whole and bubble, for adaptive bubble, and for valiant \
+                 halves=dimension-order"
             ))),
         }
     }
@@ -239,6 +249,9 @@ impl Routes {
                 (in_tree(topology, routing.algorithm)?, Lanes::Single)
             }
             Algorithm::DimensionOrder => dimension_order(topology, routing)?,
+            Algorithm::Adaptive if routing.dateline == Dateline::Bubble => {
+                dimension_order(topology, routing)?
+            }
             Algorithm::Adaptive => {
                 dimension_order(topology, Routing { dateline: Dateline::Ahead, ..routing })?
             }
@@ -321,7 +334,7 @@ fn dimension_order(topology: &Topology, routing: Routing) -> Result<(Next, Lanes
     }
     let dateline = (rings(grid) && !routing.single_lane).then_some(routing.dateline);
     let formula = grid::Formula::new(grid, dateline);
-    let count = 1 + u8::from(dateline.is_some());
+    let count = 1 + u8::from(dateline.is_some_and(|rule| rule != Dateline::Bubble));
     if routing.algorithm == Algorithm::Adaptive {
         return Ok((Next::Grid(formula.with_adaptive(count)), Lanes::Grid { count: count + 1 }));
     }

@@ -22,6 +22,10 @@ pub enum Dateline {
     /// 0 from behind that link on. The lane follows from where the packet is and where it goes
     /// alone, so that it may enter the ring anywhere: it is the rule of escape channels.
     Ahead,
+    /// There is no dateline and one lane. A packet enters a ring only where the next buffer keeps
+    /// room for another one, so that the packets in the ring can always go on (Carrion et al., "A
+    /// flow control mechanism to avoid message deadlock in k-ary n-cube networks", 1997).
+    Bubble,
 }
 
 /// A grid's routes.
@@ -29,7 +33,7 @@ pub enum Dateline {
 pub(super) struct Formula {
     kind: Kind,
     hosts: u32,
-    /// The rule for the two lanes of a ring; `None` if there is one lane.
+    /// The rule that keeps packets in a ring from waiting for each other; `None` if there is none.
     dateline: Option<Dateline>,
     /// The lane on which packets may take any shortest way, beside those of dimension order; `None`
     /// if there is none.
@@ -50,7 +54,7 @@ struct Dimension {
 }
 
 impl Formula {
-    /// Routes with two lanes against deadlock in rings by the rule `dateline`, or with one lane.
+    /// Routes that are free of deadlock in rings by the rule `dateline`, or on one lane.
     pub fn new(grid: &Grid, dateline: Option<Dateline>) -> Self {
         let mut base = grid.hosts as u16;
         let dimension = |index: usize| {
@@ -72,11 +76,16 @@ impl Formula {
 
     /// Adds a lane, of this number, on which packets may take any shortest way. Those of dimension
     /// order become the escape (Duato, "A new theory of deadlock-free adaptive routing in wormhole
-    /// networks", 1993): with [`Dateline::Ahead`] or without rings a packet may leave and enter
-    /// them at any switch, and they have no cycle.
+    /// networks", 1993): with [`Dateline::Ahead`], [`Dateline::Bubble`] or without rings a packet
+    /// may leave and enter them at any switch.
     #[must_use]
     pub fn with_adaptive(self, lane: u8) -> Self {
         Self { adaptive: Some(lane), ..self }
+    }
+
+    /// True if packets may enter rings only where room is left.
+    pub const fn needs_bubble(&self) -> bool {
+        matches!(self.dateline, Some(Dateline::Bubble))
     }
 
     /// True if packets may take any shortest way.
@@ -236,7 +245,7 @@ impl Dimension {
         let up = self.goes_up(here, ahead);
         let inside = (self.base..self.end).contains(&input.0);
         let second = match formula.dateline {
-            None => false,
+            None | Some(Dateline::Bubble) => false,
             Some(Dateline::Ahead) => up == (here > there),
             Some(_) if inside && input.1 == 1 => true,
             Some(Dateline::Crossing) => {

@@ -175,6 +175,13 @@ impl Routes {
         }
     }
 
+    /// True if packets wait for each other in rings unless each enters a ring only where the next
+    /// buffer keeps room for another one. Only packets on lane 0 do, and one is within its ring
+    /// where it goes on straight from that lane.
+    pub const fn needs_bubble(&self) -> bool {
+        matches!(&self.next, Next::Grid(grid) if grid.needs_bubble())
+    }
+
     /// The port and lane by which a host sends a packet. Hosts with several ports spread by
     /// destination (in trees by what decides the way up) over those whose switch has a way:
     /// O(ports).

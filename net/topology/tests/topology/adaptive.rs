@@ -54,28 +54,30 @@ fn pairs(graph: &Graph) -> impl Iterator<Item = (u32, u32)> {
 #[test]
 fn candidates_are_all_shortest_ways() {
     for spec in GRIDS {
-        let (topology, routes) = routed(spec, Some("adaptive"));
-        let graph = &topology.graph;
-        for (here, destination) in pairs(graph) {
-            let home = graph.peer(destination, 0).unwrap();
-            let header = Header { destination, ..Header::default() };
-            let found = offered(&routes, here, &header);
-            if home.device == here {
-                assert_eq!(found, [(home.port, 0, 0)], "{spec}");
-                continue;
+        for routing in ["adaptive", "adaptive:bubble"] {
+            let (topology, routes) = routed(spec, Some(routing));
+            let graph = &topology.graph;
+            for (here, destination) in pairs(graph) {
+                let home = graph.peer(destination, 0).unwrap();
+                let header = Header { destination, ..Header::default() };
+                let found = offered(&routes, here, &header);
+                if home.device == here {
+                    assert_eq!(found, [(home.port, 0, 0)], "{spec}");
+                    continue;
+                }
+                let links = links_from(graph, destination);
+                let nearer = graph.neighbours(here).filter(|(_, end)| {
+                    !graph.is_host(end.device) && links[end.device as usize] < links[here as usize]
+                });
+                let nearer: BTreeSet<u16> = nearer.map(|(port, _)| port).collect();
+                let adaptive = routes.lanes() - 1;
+                let free =
+                    found.iter().filter(|(_, lane, priority)| (*lane, *priority) == (adaptive, 1));
+                assert_eq!(free.map(|found| found.0).collect::<BTreeSet<_>>(), nearer, "{spec}");
+                let escapes: Vec<_> = found.iter().filter(|found| found.2 == 0).collect();
+                assert_eq!(escapes.len(), 1, "{spec}");
+                assert!(escapes[0].1 < adaptive && nearer.contains(&escapes[0].0), "{spec}");
             }
-            let links = links_from(graph, destination);
-            let nearer = graph.neighbours(here).filter(|(_, end)| {
-                !graph.is_host(end.device) && links[end.device as usize] < links[here as usize]
-            });
-            let nearer: BTreeSet<u16> = nearer.map(|(port, _)| port).collect();
-            let adaptive = routes.lanes() - 1;
-            let free =
-                found.iter().filter(|(_, lane, priority)| (*lane, *priority) == (adaptive, 1));
-            assert_eq!(free.map(|found| found.0).collect::<BTreeSet<_>>(), nearer, "{spec}");
-            let escapes: Vec<_> = found.iter().filter(|found| found.2 == 0).collect();
-            assert_eq!(escapes.len(), 1, "{spec}");
-            assert!(escapes[0].1 < adaptive && nearer.contains(&escapes[0].0), "{spec}");
         }
     }
 }

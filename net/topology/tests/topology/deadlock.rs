@@ -92,6 +92,18 @@ fn other_cycles_on_one_lane() {
     }
 }
 
+/// With the bubble, rings of one lane are free; without it they are not.
+#[test]
+fn bubbles_take_the_place_of_datelines() {
+    for (routing, lanes) in [("dimension-order:bubble", 1), ("adaptive:bubble", 2)] {
+        let (topology, routes) = routed("torus:dims=5x5", Some(routing));
+        assert_eq!((routes.lanes(), routes.needs_bubble()), (lanes, true));
+        assert_eq!(analyse(&topology.graph, &routes).cycle, None);
+        let (_, mesh) = routed("mesh:dims=5x5", Some(routing));
+        assert!(!mesh.needs_bubble(), "a mesh has no rings");
+    }
+}
+
 #[test]
 fn around_failures() {
     for (spec, routing) in [

@@ -114,6 +114,7 @@ pub(super) const ARBITRATION: Words = &[
     ("matrix", "the one that was served least recently"),
     ("oldest", "the one whose packet came into the router first"),
     ("age", "the one whose message entered its host's interface first"),
+    ("priority", "that of the lowest port and channel, whoever else waits"),
     ("random", "a random one"),
 ];
 pub(super) const SPREAD: Words = &[

@@ -3,7 +3,7 @@
 use ::packet::{
     Allocation, Arbitration, Choice, Delay, Invalid, Parameters, Switching, names, preset,
 };
-use ::topology::Fault;
+use ::topology::{Fault, Rate};
 
 use super::super::topologies::faults;
 use crate::settings::{
@@ -33,15 +33,13 @@ pub(in super::super) fn resolve(configuration: &Configuration) -> Result<Paramet
     };
     set.seed = configuration.value(keys::run::SEED).unwrap_or(1);
     let mut mistakes = Vec::new();
-    if let Some(link) = configuration.value(keys::network::LINK) {
-        match link.parse() {
-            Ok(link) => set.link = link,
-            Err(fault) => {
-                let fault: Fault = fault;
-                mistakes.extend(faults(configuration, keys::network::LINK, None, fault.into()));
-            }
-        }
-    }
+    let mut rate = |key: Setting<String>| {
+        let parsed: Result<Rate, Fault> = configuration.value(key)?.parse();
+        let told = |fault: Fault| mistakes.extend(faults(configuration, key, None, fault.into()));
+        parsed.map_err(told).ok()
+    };
+    set.link = rate(keys::network::LINK).unwrap_or(set.link);
+    set.host_link = rate(keys::network::HOST_LINK).or(set.host_link);
     sizes(configuration, &mut set);
     mistakes.extend(delays(configuration, &mut set));
     node(configuration, &mut set);
@@ -156,6 +154,7 @@ fn policies(configuration: &Configuration, set: &mut Parameters) {
         "matrix" => Arbitration::Matrix,
         "oldest" => Arbitration::Oldest,
         "age" => Arbitration::Age,
+        "priority" => Arbitration::Priority,
         "random" => Arbitration::Random,
         _ => set.arbiter,
     };
@@ -201,7 +200,8 @@ fn order(configuration: &Configuration, set: &mut Parameters) -> Option<Diagnost
 /// Returns the mistake in a set of parameters, placed at the key that causes it if that was set.
 pub(super) fn wrong(configuration: &Configuration, wrong: &Invalid) -> Diagnostic {
     let key = match wrong {
-        Invalid::Buffer { .. } => "buffer",
+        Invalid::Buffer { .. } | Invalid::Bubble { .. } => "buffer",
+        Invalid::Wormhole => "switching",
         Invalid::Packet { .. } => "mtu",
         Invalid::Pace { .. } => "link",
         Invalid::Channels { .. } => "channels",

@@ -15,8 +15,8 @@ table! {
          `dimension-order`, `minimal`, `valiant`, `o1turn`, `romm`, `destination-tag` or, for \
          routers that choose, `adaptive`, `adaptive-up`, `ugal-l`, `ugal-g` or `par`. \
          `NAME:lanes=1` keeps to one lane; the chapter on topologies describes \
-         `dimension-order:dateline=whole`, `valiant:halves=dimension-order` and \
-         `ugal-l:factor=2,offset=0`.";
+         `dimension-order:dateline=whole`, `dimension-order:bubble`, `adaptive:bubble`, \
+         `valiant:halves=dimension-order` and `ugal-l:factor=2,offset=0`.";
     TABLES: Path = "network.tables", Unset("routes are computed"), None, scope::LINKS,
         "Forwarding tables instead: FDB vectors, or a dump of linear forwarding tables.";
     FAIL: Name = "network.fail", Unset("nothing fails"), flag("fail", "LIST"), scope::LINKS,
@@ -125,6 +125,8 @@ table! {
     HCA_RATE: TimePerByte = "network.hca-rate",
         Unset("as in the preset, or no limit"), None, scope::ROUTERS,
         "Rate of a host's channel adapter.";
+    HOST_LINK: Name = "network.host-link", Unset("as network.link"), None, scope::ROUTERS,
+        "Rate of the links of hosts that do not name their own. A load of traffic is a part of it.";
     SWITCHING: Word(words::SWITCHING) = "network.switching",
         Unset("as in the preset"), None, scope::ROUTERS,
         "The condition under which a packet may take a virtual channel.";
