@@ -1,9 +1,7 @@
 //! Tests of what calls become, on traces made here.
 
-mod support;
-
+use crate::support::{Call, INT, buffer, finish, program, run};
 use schedule::{Kind, Program};
-use support::{Call, INT, buffer, finish, program, run};
 use traces::compile;
 use traces::options::{Options, Window};
 use traces::pinning::Pinning;

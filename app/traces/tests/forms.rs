@@ -1,13 +1,13 @@
 //! The rarer forms of calls, one behaviour a test: a message takes 1 us and nothing else takes
 //! time.
 
-mod support;
-
+use crate::support::{
+    Call, INT, between, buffer, finish, messages, neighbours, program, run, write,
+};
 use collectives::Algorithms;
 use collectives::{Collective, Nodes};
 use schedule::Kind::{Recv, Send};
 use schedule::{Kind, Program};
-use support::{Call, INT, between, buffer, finish, messages, neighbours, program, run, write};
 use traces::compile;
 use traces::definitions::{Communicator, Group};
 use traces::options::{Mode, Options, Recorded};

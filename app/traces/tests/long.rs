@@ -1,8 +1,6 @@
 //! Runs of more calls than are compiled at once.
 
-mod support;
-
-use support::{Call, buffer, finish, program, run};
+use crate::support::{Call, buffer, finish, program, run};
 use traces::compile;
 use traces::options::{Mode, Options, Recorded};
 

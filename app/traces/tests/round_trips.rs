@@ -1,11 +1,9 @@
 //! Traces written as text and read again.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
+use crate::support::{Call, buffer, finish, messages, program, run};
 use schedule::{Kind, Op, Program};
-use support::{Call, buffer, finish, messages, program, run};
 use traces::compile;
 use traces::options::{Mode, Options};
 use traces::source::{Form, Traces};

@@ -1,9 +1,7 @@
 //! Every process of arrivals offers the load that is asked for, and fixed arrivals are equally
 //! spaced.
 
-mod common;
-
-use common::{even, network, settings};
+use crate::common::{even, network, settings};
 use kernel::Silent;
 use traffic::{Arrivals, Lengths, OnOff, Pattern, Settings, Span, observe};
 use units::Time;

@@ -1,10 +1,7 @@
 //! Congestion control at work: an incast with a victim, a parking lot. Shares follow from round
 //! robin.
 
-#[path = "common/scenarios.rs"]
-mod scenarios;
-
-use scenarios::{incast, parking_lot, play};
+use crate::scenarios::{Seen, incast, parking_lot, play};
 
 fn close(found: f64, wanted: f64, part: f64) {
     assert!((found / wanted - 1.0).abs() < part, "{found}, expected {wanted}");
@@ -18,7 +15,7 @@ fn close(found: f64, wanted: f64, part: f64) {
 #[test]
 fn victim_of_an_incast() {
     let without = play(incast(), false, 1);
-    let share = |seen: &scenarios::Seen| {
+    let share = |seen: &Seen| {
         let sources = &seen.observed.by_source;
         (sources[17], sources.iter().sum::<f64>() - sources[17])
     };

@@ -4,9 +4,7 @@
 //! per flit. Alone over s switches one takes 20 ns of cable, 81 ns per switch with its cable, and
 //! 512 ns.
 
-mod common;
-
-use common::{even, network, settings};
+use crate::common::{even, network, settings};
 use kernel::{Silent, TransportKind};
 use rustc_hash::FxHashMap;
 use traffic::{Lengths, Pattern, Settings, Span, observe, run};

@@ -1,10 +1,8 @@
 //! Saturation where it is known in closed form, and standstill.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{even, network, settings};
+use crate::common::{even, network, settings};
 use infiniband::{Fabric, Infiniband};
 use topology::Routes;
 use traffic::{Arrivals, Pattern, Point, Settings, Span, run, saturation, write_table};

@@ -1,8 +1,6 @@
 //! Closed forms, exact to the picosecond.
 
-mod common;
-
-use common::{Message, fabric, fabric_with_levels, message, ps, run, simula};
+use crate::common::{Message, fabric, fabric_with_levels, message, ps, run, simula};
 use infiniband::{Fabric, Hiccups, Parameters, Share, Spread, Tables, preset};
 use topology::Header;
 

@@ -1,10 +1,8 @@
 //! The model passes the suite of all networks.
 
-mod common;
-
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{fabric, fabric_with_levels, simula};
+use crate::common::{fabric, fabric_with_levels, simula};
 use infiniband::{Infiniband, Parameters, preset};
 use network::{Traced, conformance};
 

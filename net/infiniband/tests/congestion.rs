@@ -1,10 +1,8 @@
 //! Congestion control of annex A10, step by step and at work.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{fabric, message, ps, run, simula, watch};
+use crate::common::{fabric, message, ps, run, simula, watch};
 use infiniband::{Control, Delay, Fabric, Parameters, Record, Victims, preset};
 use topology::Routes;
 

@@ -4,9 +4,7 @@
 //! 1088 ns on a link; a head takes 101 ns to the other host, so that a packet sent at 0 is whole
 //! there at 101 + 33 * 32 = 1157 ns; the sink takes a flit in 33.6 ns.
 
-mod common;
-
-use common::{fabric, fabric_with_levels, ps, simula};
+use crate::common::{fabric, fabric_with_levels, ps, simula};
 use infiniband::{Choice, Infiniband, Invalid, Losses, Parameters, Record, preset};
 use kernel::{Config, Error, Probe, TransportKind};
 use network::{Script, Transfer, conformance};

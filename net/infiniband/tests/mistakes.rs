@@ -1,8 +1,6 @@
 //! Parameters that make no network are refused, with everything that is wrong with it.
 
-mod common;
-
-use common::simula;
+use crate::common::simula;
 use infiniband::{Hiccups, Invalid, Parameters, Share, Tables};
 use units::Time;
 

@@ -1,8 +1,6 @@
 //! The records that may be watched.
 
-mod common;
-
-use common::{fabric, message, ps, simula, watch};
+use crate::common::{fabric, message, ps, simula, watch};
 use infiniband::{Infiniband, Parameters, Record};
 use kernel::TransportKind;
 use network::{Script, Transfer};

@@ -1,8 +1,6 @@
 //! Figures of seed 000, with its preset as it stands.
 
-mod common;
-
-use common::{message, ps, topology};
+use crate::common::{message, ps, topology};
 use infiniband::{Fabric, Infiniband, preset};
 use kernel::TransportKind;
 use network::{Log, Script, Transfer};
@@ -96,14 +94,14 @@ const LTEST: [(u64, u64); 20] = [
 #[test]
 fn ltest() {
     let parameters = preset("infiniband-ddr-simula").expect("a preset");
-    let net = common::fabric("star:hosts=2", parameters);
+    let net = crate::common::fabric("star:hosts=2", parameters);
     let messages: Vec<_> = (0..20)
         .map(|i| {
             let source = i % 2;
             (LTEST[i as usize].0, source, message(1 - source, 400_000, i.into()))
         })
         .collect();
-    for delivery in common::run(&net, &messages) {
+    for delivery in crate::common::run(&net, &messages) {
         let id = delivery.sequence as usize;
         let late = if id == 15 { 3_900 } else { 0 };
         assert_eq!(delivery.at.ps(), LTEST[id].1 + late, "message {id}");

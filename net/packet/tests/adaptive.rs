@@ -1,12 +1,10 @@
 //! Adaptive routing on routers: what it gains, and that nothing waits for ever.
 
-mod common;
-
 use ::network::{Links, Network, Transfer, conformance};
 use packet::{Parameters, Switching};
 use units::{HostId, MessageId, Time};
 
-use common::{network, shipped};
+use crate::common::{network, shipped};
 
 fn parameters(channels: u32) -> Parameters {
     Parameters { channels: Some(channels), ordered: true, ..shipped("packet-booksim") }

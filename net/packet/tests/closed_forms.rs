@@ -4,13 +4,11 @@
 //! Oracle: BookSim 2, whose zero-load latency is 5 R + 2 + (P - 1) cycles for R routers and P flits
 //! (`docs/src/routers.md`).
 
-mod common;
-
 use ::network::{Network, Transfer, conformance::together};
 use packet::{Delay, Packets, Parameters};
 use units::{HostId, Time};
 
-use common::{network, shipped};
+use crate::common::{network, shipped};
 
 const fn cycles(count: u64) -> Time {
     Time::from_ps(count * 1000)
@@ -75,6 +73,19 @@ fn each_stage_takes_its_time() {
     };
     let net = network("mesh:dims=4x1", None, times);
     assert_eq!(delivered(&net, &[(0, 3, 1)]), [8.0 + 4.0 * 18.0]);
+}
+
+/// Links of hosts at twice the rate of the others take half a cycle less at either end; the flits
+/// behind the head come at the pace of the others.
+#[test]
+fn links_of_hosts_have_a_rate_of_their_own() {
+    for flits in [1, 5] {
+        let host_link = "128 Gb/s".parse().ok();
+        let parameters = Parameters { host_link, channels: Some(4), ..of_packets(flits) };
+        let net = network("mesh:dims=4x1", None, parameters);
+        let found = delivered(&net, &[(0, 3, flits.into())]);
+        assert_eq!(found, [f64::from(5 * 4 + 2 - 1 + flits - 1)], "{flits}");
+    }
 }
 
 /// Packets of one channel are not pipelined: the route of the second is computed when the tail of

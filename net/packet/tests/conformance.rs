@@ -1,11 +1,9 @@
 //! The model passes the suite of all networks.
 
-mod common;
-
 use ::network::conformance;
 use packet::{Allocation, Arbitration, Parameters, Switching};
 
-use common::{network, shipped};
+use crate::common::{network, shipped};
 
 /// Packets of 4 KiB in flits of 256 bytes, so that the large messages are few events.
 fn standard() -> Parameters {
@@ -39,6 +37,7 @@ fn any_order_of_routers() {
         Arbitration::Matrix,
         Arbitration::Oldest,
         Arbitration::Age,
+        Arbitration::Priority,
         Arbitration::Random,
     ];
     for vc_allocator in allocations {

@@ -1,14 +1,12 @@
 //! Packets in transit go before packets from hosts. Times are in cycles of 1 ns of the preset
 //! `packet-booksim`.
 
-mod common;
-
 use ::network::{Transfer, conformance, conformance::together};
 use packet::{Fabric, Parameters, Switching};
 use topology::{Routes, parse};
 use units::{HostId, Time};
 
-use common::{network, shipped};
+use crate::common::{network, shipped};
 
 /// The packet of host 0 comes to router 1 at 7, as does that of host 1, which starts at 5: both ask
 /// for the only channel to router 2 at 8. The arbiter begins with the lowest port, which is the

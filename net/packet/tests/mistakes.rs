@@ -1,7 +1,5 @@
 //! Parameters that make no network.
 
-mod common;
-
 use packet::{Delay, Fabric, Parameters, Switching, preset};
 use topology::{Routes, parse};
 use units::Time;
@@ -15,7 +13,7 @@ fn mistakes(spec: &str, parameters: Parameters) -> Vec<String> {
 
 #[test]
 fn each_is_told() {
-    let good = || common::shipped("packet-booksim");
+    let good = || crate::common::shipped("packet-booksim");
     let cases = [
         (
             Parameters { switching: Switching::CutThrough, mtu: 72, ..good() },
@@ -50,7 +48,11 @@ fn each_is_told() {
 #[test]
 fn presets_are_sound() {
     for name in packet::names() {
-        assert_eq!(mistakes("torus:dims=4x4", common::shipped(name)), [] as [&str; 0], "{name}");
+        assert_eq!(
+            mistakes("torus:dims=4x4", crate::common::shipped(name)),
+            [] as [&str; 0],
+            "{name}"
+        );
     }
     assert_eq!(preset("packet-none"), None);
 }

@@ -3,14 +3,12 @@
 //! Nothing outside gives these numbers. They were recorded when the results agreed with BookSim 2
 //! (`app/traffic/tests/booksim.rs`), and before routers were rewritten for speed.
 
-mod common;
-
 use ::network::{Network, Transfer, conformance::together};
 use kernel::Random;
 use packet::{Allocation, Arbitration, Choice, Parameters, Switching};
 use units::{HostId, Time};
 
-use common::{network, shipped};
+use crate::common::{network, shipped};
 
 /// Sends messages of up to `bytes` bytes at random times from and to random hosts, at about the
 /// rate of the links of hosts if that is 8 bytes/ns.

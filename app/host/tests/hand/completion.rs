@@ -4,8 +4,8 @@ use host::{Outcome, Rendezvous, SendDone, Settings, simulate_over};
 use kernel::Silent;
 use loggops::Inject;
 
-use crate::shared::network;
-use crate::{DEFAULT, Machine, check, image, ns, run};
+use crate::hand::shared::network;
+use crate::hand::{DEFAULT, Machine, check, image, ns, run};
 
 const fn left(buffer: u64) -> SendDone {
     SendDone::Left { buffer }

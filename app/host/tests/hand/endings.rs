@@ -2,7 +2,7 @@
 
 use host::{Deadlock, Outcome, PendingOp};
 
-use crate::{DEFAULT, Machine, NOTHING, check_both, ns, run, run_compat};
+use crate::hand::{DEFAULT, Machine, NOTHING, check_both, ns, run, run_compat};
 
 const LIMITED: Machine = Machine { s: 100, ..DEFAULT };
 

@@ -3,7 +3,9 @@
 use host::Error;
 use loggops::Inject;
 
-use crate::{DEFAULT, Machine, NOTHING, check, check_both, check_compat, ns, run, run_compat};
+use crate::hand::{
+    DEFAULT, Machine, NOTHING, check, check_both, check_compat, ns, run, run_compat,
+};
 
 const ONE: &str = "num_ranks 2 rank 0 { send 11b to 1 } rank 1 { recv 11b from 0 }";
 

@@ -2,8 +2,8 @@
 
 use host::Settings;
 
-use crate::resources::noisy;
-use crate::{DEFAULT, Machine, NOTHING, ns, run};
+use crate::hand::resources::noisy;
+use crate::hand::{DEFAULT, Machine, NOTHING, ns, run};
 
 /// The rank at the end and compute, overhead, latency, bandwidth, contention, waiting.
 #[track_caller]

@@ -14,7 +14,7 @@ use network::Rails as Networks;
 use rails::{Policy, Stripes};
 use units::Time;
 
-use crate::{DEFAULT, Machine, image, ns};
+use crate::hand::{DEFAULT, Machine, image, ns};
 
 const FAST: Machine = Machine { l: 1000, o: 100, g: 400, g_byte: 1, o_byte: 0, s: 100_000 };
 const SLOW: Machine = Machine { l: 2000, o: 200, g: 200, g_byte: 10, o_byte: 0, s: 100_000 };

@@ -5,7 +5,7 @@ use host::{Noise, Settings, simulate};
 use kernel::Silent;
 use loggops::{Parameters, Receive};
 
-use crate::{DEFAULT, Machine, image};
+use crate::hand::{DEFAULT, Machine, image};
 
 fn by_nic(machine: Machine) -> Settings {
     let settings = machine.settings();

@@ -2,7 +2,7 @@
 
 use host::{Rendezvous, Settings};
 
-use crate::{DEFAULT, Machine, check, check_both, ns, run};
+use crate::hand::{DEFAULT, Machine, check, check_both, ns, run};
 
 const LIMITED: Machine = Machine { s: 100, ..DEFAULT };
 

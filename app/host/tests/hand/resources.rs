@@ -3,7 +3,7 @@
 use host::{Duration, Noise, Settings};
 use units::Time;
 
-use crate::{DEFAULT, Machine, check, check_both, check_compat, ns, run, run_compat};
+use crate::hand::{DEFAULT, Machine, check, check_both, check_compat, ns, run, run_compat};
 
 /// Sends at 0 and 4000. Messages arrive at 4000 and 8000, when the receiving interface, which took
 /// the first at 4000, is just free again.

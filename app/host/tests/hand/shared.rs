@@ -10,7 +10,7 @@ use loggops::Parameters;
 use topology::Routes;
 use units::Time;
 
-use crate::{DEFAULT, Machine, image};
+use crate::hand::{DEFAULT, Machine, image};
 
 const REMOTE: Machine = Machine { g_byte: 0, s: 100, ..DEFAULT };
 const LOCAL: Machine = Machine { l: 300, o: 200, g: 100, g_byte: 1, o_byte: 0, s: 100 };

@@ -8,8 +8,8 @@ use proptest::test_runner::RngSeed;
 use schedule::Program;
 use units::{Time, TimePerByte};
 
-use crate::loggopsim::{Parameters, Result, simulate};
-use crate::programs::{Variety, image, patterns, schedules};
+use crate::oracle::loggopsim::{Parameters, Result, simulate};
+use crate::oracle::programs::{Variety, image, patterns, schedules};
 
 const NS: u64 = 1_000;
 

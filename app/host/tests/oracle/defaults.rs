@@ -11,8 +11,8 @@ use proptest::test_runner::RngSeed;
 use schedule::Program;
 use units::TimePerByte;
 
-use crate::programs::{Variety, image, patterns, schedules};
-use crate::rules::{self, Result, Rules, ps};
+use crate::oracle::programs::{Variety, image, patterns, schedules};
+use crate::oracle::rules::{self, Result, Rules, ps};
 
 type Difference = std::result::Result<(), String>;
 

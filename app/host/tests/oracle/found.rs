@@ -5,8 +5,8 @@ use kernel::Silent;
 use loggops::{Costs, Parameters};
 use units::TimePerByte;
 
-use crate::programs::image;
-use crate::rules::ps;
+use crate::oracle::programs::image;
+use crate::oracle::rules::ps;
 
 /// L and o in picoseconds, O in picoseconds per byte, S in bytes; g and G are 0.
 fn settings(latency: u64, overhead: u64, per_byte: u64, eager_limit: u64) -> Settings {

@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use schedule::{ANY, Kind, Program};
 
-use crate::graph::{Node, unpack};
+use crate::oracle::graph::{Node, unpack};
 
 /// The parameters, in nanoseconds (per byte) and bytes.
 #[derive(Clone, Copy, Debug)]

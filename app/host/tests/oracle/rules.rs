@@ -15,7 +15,7 @@ use loggops::{Costs, Inject, Parameters};
 use schedule::{ANY, Edge, Kind, Op, Program};
 use units::{Time, TimePerByte};
 
-use crate::graph::{Node, unpack};
+use crate::oracle::graph::{Node, unpack};
 
 /// The settings of the simulator. Times are in picoseconds.
 pub struct Rules<'a> {

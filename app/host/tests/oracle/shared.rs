@@ -14,8 +14,8 @@ use schedule::pattern::{Options, Pattern};
 use topology::Routes;
 use units::Time;
 
-use crate::defaults::{PLAIN, TIGHT, WIDE, small_settings};
-use crate::programs::{image, schedules};
+use crate::oracle::defaults::{PLAIN, TIGHT, WIDE, small_settings};
+use crate::oracle::programs::{image, schedules};
 
 /// Keeps what is said of ranks, as text.
 #[derive(Default)]

@@ -9,9 +9,9 @@ use proptest::test_runner::TestRunner;
 use schedule::Program;
 use units::TimePerByte;
 
-use crate::loggopsim;
-use crate::programs::{Variety, image, schedules};
-use crate::rules::{self, Rules, ps};
+use crate::oracle::loggopsim;
+use crate::oracle::programs::{Variety, image, schedules};
+use crate::oracle::rules::{self, Rules, ps};
 
 const EAGER: Variety =
     Variety { resources: 1, odd: false, roomy: true, sizes: &[1, 2, 3, 5], steps: 40 };

@@ -1,6 +1,5 @@
 //! Runs made here, written as traces; their schedules simulated with LogGOPS parameters of 0 but
 //! for the latency, so that times can be told by hand.
-#![allow(dead_code, reason = "no test needs everything")]
 
 use std::fs::File;
 use std::path::PathBuf;

@@ -1,12 +1,10 @@
 //! Networks for tests.
-#![allow(dead_code, reason = "each test uses a part")]
 
 use infiniband::{Fabric, Infiniband, Parameters};
 use topology::{Routes, Topology};
 use traffic::{Pattern, Settings};
 
-mod even;
-pub use even::even;
+pub use crate::scenarios::even;
 
 pub fn network(spec: &str, parameters: Parameters) -> (Topology, Infiniband) {
     let topology = topology::parse(spec).expect(spec);

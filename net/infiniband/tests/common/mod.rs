@@ -1,7 +1,5 @@
 //! Networks for tests.
 
-#![allow(dead_code, reason = "each test uses its part")]
-
 use infiniband::{Fabric, Hca, Hiccups, Infiniband, Parameters, Record, Switch, preset};
 use kernel::{Config, Probe, TransportKind};
 use network::{Script, Transfer};

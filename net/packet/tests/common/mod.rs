@@ -2,8 +2,6 @@
 
 use packet::{Fabric, Packets, Parameters, preset};
 use topology::{Routes, parse};
-
-#[allow(dead_code, reason = "each test uses a part")]
 pub fn network(spec: &str, routing: Option<&str>, parameters: Parameters) -> Packets {
     let topology = parse(spec).expect("a topology");
     let routing = routing.map(|name| name.parse().expect("a routing"));

@@ -6,30 +6,14 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::Ended;
 
-/// The folder with our libraries of MPI and the compiler wrappers: built once, from the libraries
-/// that lie beside the command, which are built by then or now.
+/// The folder with our libraries of MPI and the compiler wrappers: made once, from the libraries
+/// that cargo builds beside this test.
 pub fn mpi() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let beside = Path::new(env!("CARGO_BIN_EXE_heddle")).parent().expect("a folder");
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args([
-            "build",
-            "--quiet",
-            "--locked",
-            "-p",
-            "heddle-libmpi",
-            "-p",
-            "heddle-in-process",
-        ]);
-        cargo.arg("--manifest-path").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
-        cargo.arg("--target-dir").arg(beside.parent().expect("a folder"));
-        if beside.ends_with("release") {
-            cargo.arg("--release");
-        }
-        assert!(cargo.status().expect("cargo runs").success(), "the libraries are built");
+        let test = std::env::current_exe().expect("this test");
+        let core = test.with_file_name(layers::libraries::CORE);
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live");
-        let core = beside.join(layers::libraries::CORE);
         layers::libraries::all(&core, &folder).expect("the layers are built");
         folder.join("mpi")
     })

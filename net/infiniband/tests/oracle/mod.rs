@@ -1,12 +1,10 @@
 //! The model against a naive program that moves every flit by itself: equal to the picosecond.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod naive;
 
-use common::Message;
+use self::naive::{Naive, Sent};
+use crate::common::Message;
 use infiniband::{Fabric, Hiccups, Parameters, Share, Spread, Tables, preset};
-use naive::{Naive, Sent};
 use proptest::prelude::*;
 use topology::Routes;
 use units::{Bandwidth, Time};
@@ -121,7 +119,7 @@ proptest! {
         }).collect();
         let mut found = Vec::new();
         let mut latest = std::collections::BTreeMap::new();
-        for delivery in common::run(&net, &messages) {
+        for delivery in crate::common::run(&net, &messages) {
             let id = delivery.sequence as usize;
             prop_assert_eq!(delivery.source, sent[id].source);
             prop_assert_eq!(delivery.destination, sent[id].destination);
