@@ -200,15 +200,19 @@ except KeyboardInterrupt:
 
 def test_interrupts_stop_a_run():
     path = os.pathsep.join(sys.path)
+    # What a shell starts in the background ignores interrupts, and its children do.
     child = subprocess.Popen(
-        [sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": path},
+        ["env", "--default-signal=INT", sys.executable, "-c", LONG],
+        stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path},
     )
     assert child.stdout.readline() == "ready\n"
     time.sleep(1)
     begun = time.monotonic()
     child.send_signal(signal.SIGINT)
-    said, _ = child.communicate(timeout=30)
+    try:
+        said, _ = child.communicate(timeout=30)
+    finally:
+        child.kill()
     assert (said, child.returncode) == ("stopped\n", 0)
     assert time.monotonic() - begun < 10
 
