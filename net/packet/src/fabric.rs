@@ -86,9 +86,8 @@ pub struct Fabric {
     pub(crate) channels: usize,
     /// Buffer behind a link, in flits per virtual channel.
     pub(crate) buffer: u32,
-    /// The flits for which a packet leaves room where it enters a ring; 0 without bubble flow
-    /// control.
-    pub(crate) bubble: u32,
+    /// The full packets that a buffer holds under bubble flow control; else 0.
+    pub(crate) places: usize,
     /// The lane of the routing for each channel.
     lanes: Box<[u8]>,
     lookahead: Time,
@@ -175,7 +174,7 @@ impl Fabric {
             delays: Delays::new(&parameters),
             channels: channels as usize,
             buffer: 0,
-            bubble: 0,
+            places: 0,
             lanes: (0..channels).map(|channel| lane_of(channel) as u8).collect(),
             lookahead: Time::ZERO,
             sharing: None,
@@ -186,16 +185,16 @@ impl Fabric {
             parameters,
         };
         let packet = fabric.parameters.flits(fabric.parameters.mtu);
-        if fabric.routes.needs_bubble() {
-            fabric.bubble = packet;
-        }
         fabric.buffer = fabric.parameters.buffer.unwrap_or_else(|| fabric.round_trip());
         let (packets, flits) = (fabric.parameters.local_buffer, fabric.buffer);
-        if fabric.bubble > 0 && fabric.parameters.switching == Switching::Wormhole {
-            return Err(vec![Invalid::Wormhole]);
-        }
-        if fabric.bubble > 0 && fabric.bubble + packet > flits {
-            return Err(vec![Invalid::Bubble { flits, packet }]);
+        if fabric.routes.needs_bubble() {
+            fabric.places = (flits / packet) as usize;
+            if fabric.parameters.switching == Switching::Wormhole {
+                return Err(vec![Invalid::Wormhole]);
+            }
+            if fabric.places < 2 {
+                return Err(vec![Invalid::Bubble { flits, packet }]);
+            }
         }
         if packets.saturating_mul(packet) > flits {
             return Err(vec![Invalid::LocalBuffer { flits, packets, packet }]);
@@ -207,9 +206,9 @@ impl Fabric {
         Ok(fabric)
     }
 
-    /// Flits that cover the round trip of a credit over the longest link, a packet, and the room
-    /// that stays free in rings: from the grant of the switch before the link to the return of the
-    /// credit there.
+    /// Flits that cover the round trip of a credit over the longest link, and a packet: from the
+    /// grant of the switch before the link to the return of the credit there. Under bubble flow
+    /// control they are places for packets, and one stays free.
     fn round_trip(&self) -> u32 {
         let Delays { route, vc_allocation, switch_allocation, traversal, credit, .. } = self.delays;
         let there = switch_allocation + traversal;
@@ -220,7 +219,11 @@ impl Fabric {
         };
         let packet = self.parameters.flits(self.parameters.mtu);
         let most = self.ports.iter().map(flits).max().unwrap_or(0);
-        u32::try_from(most).unwrap_or(u32::MAX).saturating_add(packet + self.bubble)
+        let flits = u32::try_from(most).unwrap_or(u32::MAX).saturating_add(packet);
+        if self.routes.needs_bubble() {
+            return flits.div_ceil(packet).saturating_add(1).saturating_mul(packet);
+        }
+        flits
     }
 
     /// The queues that the routing reads at other routers. They are told in the distance of the
@@ -349,19 +352,6 @@ impl Fabric {
             Switching::CutThrough => flits.into(),
             Switching::Wormhole => 0,
         }
-    }
-
-    /// Credits for a channel that a packet leaves beyond those that it needs itself: a packet's,
-    /// where it enters a ring under bubble flow control. It is within the ring if it came in by the
-    /// same channel of the port by which it enters the next router.
-    #[inline]
-    pub(crate) fn left_free(&self, device: DeviceId, (from, to): ((u16, u8), (u16, u8))) -> u32 {
-        if self.bubble == 0 {
-            return 0;
-        }
-        let Some(link) = self.port(device, to.0) else { return 0 };
-        let escapes = !self.is_host(link.peer) && self.lane(link, to.1) == 0;
-        if escapes && from != (link.plug, to.1) { self.bubble } else { 0 }
     }
 
     /// The time from the grant of the switch to a flit until it has crossed a free link.

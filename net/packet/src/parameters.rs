@@ -313,7 +313,9 @@ impl Parameters {
             wrong.push(Invalid::Pace { link: "a link", time });
         }
         let keys = ["memory-rate", "dma-rate", "hca-rate"];
-        let slow = keys.into_iter().zip(self.node()).filter(|(_, time)| time.ps() >= 1 << 24);
+        let host_link = self.host_link.map(|rate| ("host-link", flit_time(rate, flit)));
+        let parts = keys.into_iter().zip(self.node()).chain(host_link);
+        let slow = parts.filter(|(_, time)| time.ps() >= 1 << 24);
         wrong.extend(slow.map(|(key, time)| Invalid::Slow { key, time }));
         self.check_delays(&mut wrong);
         if let Some(channels) = self.channels

@@ -8,6 +8,7 @@
 //! All stages of a cycle decide on the state at its beginning, which includes what arrives at that
 //! instant: a virtual channel that is given up in a cycle can be allocated in the next.
 
+mod bubble;
 mod credit;
 mod injection_control;
 mod input;
@@ -22,6 +23,7 @@ use std::collections::VecDeque;
 use topology::Candidates;
 use units::{DeviceId, Time};
 
+use bubble::Recent;
 use credit::Credits;
 use queues::Queues;
 
@@ -124,6 +126,8 @@ pub struct Router {
     waiting: Box<[u32]>,
     /// The queues that routers tell each other of, if they do.
     queues: Option<Queues>,
+    /// By port and channel, the packets that took it last, under bubble flow control.
+    recent: Box<[Recent]>,
     /// The time at which the router tells of its queues next.
     tell_at: u64,
     packets: Vec<Stored>,
@@ -184,6 +188,7 @@ impl Router {
             turns: vec![0; ports].into(),
             waiting: vec![0; if net.counts_waiting() { ports } else { 0 }].into(),
             queues: net.sharing.as_ref().map(Queues::new),
+            recent: vec![Recent::default(); if net.places > 0 { all } else { 0 }].into(),
             tell_at: NEVER,
             packets: Vec::new(),
             free: NONE,

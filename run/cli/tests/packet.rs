@@ -77,6 +77,13 @@ fn mistakes() {
         ("--routing minimal:halves=dimension-order", "belongs to valiant"),
         ("--routing adaptive:lanes=1", "needs lanes for its escape"),
         ("--routing adaptive --set network.channels=2", "the routing needs 3"),
+        ("--routing minimal:bubble", "belongs to dimension-order and adaptive"),
+        ("--routing adaptive:bubble --set network.buffer=7", "network.buffer=7: a buffer of 7"),
+        (
+            "--routing adaptive:bubble --set network.switching=wormhole",
+            "switching=wormhole: bubble",
+        ),
+        ("--set network.host-link=1kb/s", "network.host-link=1kb/s: a flit takes"),
     ];
     for (settings, expected) in cases {
         let run = "run pattern:dissemination --ranks 4 --network packet --topology torus:dims=5x5";
@@ -92,6 +99,10 @@ fn mistakes() {
         let run = "run pattern:dissemination --ranks 4 --topology torus:dims=3x3";
         let ended = folder.heddle(&format!("{run} --routing adaptive --network {model}"));
         let expected = "an adaptive routing needs routers that choose among outputs";
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+        let ended =
+            folder.heddle(&format!("{run} --routing dimension-order:bubble --network {model}"));
+        let expected = "bubble flow control needs routers that keep room in rings";
         assert!(ended.stderr.contains(expected), "{}", ended.stderr);
     }
 }

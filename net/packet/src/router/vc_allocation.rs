@@ -3,8 +3,8 @@
 //! An input channel asks for all free channels of the best candidate. That is one of the highest
 //! priority that has free channels; among its ports, and among candidates of equal priority, the
 //! port whose free channels have most credits. A channel is free if no packet holds it and, under
-//! virtual cut-through, the buffer has room for the whole packet. Under bubble flow control a
-//! packet that enters a ring leaves room for another one.
+//! virtual cut-through, the buffer has room for the whole packet; under bubble flow control, places
+//! for it and, where it enters a ring, for another one.
 
 use topology::Candidate;
 
@@ -48,7 +48,7 @@ impl Router {
                 only => only,
             };
             for number in first..end {
-                let needed = needed + self.left_free(net, input, number);
+                let needed = self.credits_for(net, input, number, needed);
                 if self.is_free(number, draw.now, needed, out)
                     && (!restricted || self.has_local_room(net, draw.now, input, number))
                 {
@@ -63,15 +63,6 @@ impl Router {
             self.grantable = true;
         }
         self.channel_requests = requests;
-    }
-
-    /// Credits that a packet must leave; see [`Fabric::left_free`].
-    #[inline]
-    fn left_free(&self, net: &Fabric, input: u32, output: u32) -> u32 {
-        match net.bubble {
-            0 => 0,
-            _ => net.left_free(self.device, (self.place(input), self.place(output))),
-        }
     }
 
     /// Returns true if a packet that needs so many credits may take an output channel.
@@ -110,7 +101,7 @@ impl Router {
             let (mut free, mut credits) = (false, 0);
             for number in net.channels_of(lane, link).map(|channel| first + channel) {
                 self.take_credits(number, now + 1, out);
-                let needed = needed + self.left_free(net, input, number);
+                let needed = self.credits_for(net, input, number, needed);
                 if self.is_free(number, now, needed, out)
                     && (priority == 0 || self.has_local_room(net, now, input, number))
                 {
@@ -139,6 +130,7 @@ impl Router {
             self.outputs[grant.output as usize].owner = grant.input;
             self.inputs[grant.input as usize].output = grant.output;
             self.allocated.push_back((now + net.delays.vc_allocation, grant.input));
+            self.note_place(net, grant.input, grant.output);
         }
         self.channel_requests = grants;
         self.grantable &= !self.asking.is_empty();
