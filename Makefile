@@ -1,8 +1,8 @@
 # What a developer does here. Each target does its own set-up; all that must be there is Rust, a C
 # compiler and make.
 
-.PHONY: help setup setup-mpi setup-web web recorder build dist install install-built uninstall \
-	deb deb-built wheel demo announce test validate miri corpus lint lint-light bench \
+.PHONY: help setup setup-mpi setup-web web recorder rails build dist install install-built \
+	uninstall deb deb-built wheel demo announce test validate miri corpus lint lint-light bench \
 	bench-gate bench-record fuzz book clean
 .DEFAULT_GOAL := help
 
@@ -31,6 +31,7 @@ help:
 	@echo "make wheel        a wheel of the Python module, in $(TARGET)/wheels"
 	@echo "make recorder     what heddle record and heddle measure need, beside it (make build does" \
 		"it too, and what heddle mpirun needs)"
+	@echo "make rails        the component for Open MPI that schedules messages over rails"
 	@echo "make demo         run it on seven examples"
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
@@ -144,6 +145,14 @@ recorder: setup
 	cargo build --release --locked --package heddle-recorder --package heddle-measure
 	$(TARGET)/release/heddle-record-libraries $(TARGET)/release
 	$(TARGET)/release/heddle-measure-programs $(TARGET)/release
+
+# The component for Open MPI that schedules messages over rails, where Open MPI's headers are.
+rails: setup
+	cargo build --profile dist --locked --package heddle-openmpi
+	openmpi/build $(DIST)/libheddle_openmpi.a $(TARGET)/rails
+	@echo "export OMPI_MCA_mca_base_component_path=$(abspath $(TARGET)/rails):$$(ompi_info \
+		--parsable --path pkglibdir | sed 's/.*://')"
+	@echo "mpirun --mca bml heddle ..."
 
 demo: announce build
 	@examples/demo.sh $(HEDDLE) $(TARGET)/demo

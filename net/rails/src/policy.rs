@@ -67,6 +67,13 @@ impl Policy {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy)
     }
 
+    /// Returns whether the policy compares times, and does not give the rails their turns.
+    #[must_use]
+    pub const fn compares_times(self) -> bool {
+        use Policy::{Delivery, Earliest, Gap, Latency, Overlap, Pauses, Size};
+        matches!(self, Gap | Size | Pauses | Latency | Overlap | Delivery | Earliest)
+    }
+
     /// Returns the place of the rail that a message takes.
     pub(crate) fn choose(
         self,

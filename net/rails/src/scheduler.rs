@@ -124,6 +124,15 @@ impl Scheduler {
         }
     }
 
+    /// Tells when a rail is free again and what a byte takes on it (G), where others use the rails,
+    /// too, or measure them.
+    pub fn set(&mut self, rail: u8, finish: Ticks, gap_per_byte: u64) {
+        if let Some(rail) = self.rails.get_mut(usize::from(rail)) {
+            rail.finish = finish;
+            rail.parameters.gap_per_byte = gap_per_byte;
+        }
+    }
+
     /// Returns when a rail is free again, as far as the scheduler knows.
     #[must_use]
     pub fn finish(&self, rail: u8) -> Ticks {

@@ -1,0 +1,79 @@
+/* What the component asks of openmpi/core: the scheduler of rails, their parameters and the cache.
+ *
+ * Functions that can fail return -1 or NULL, and write the reason into `reason`. Texts end with a
+ * zero. Times are in 1/1024 ns, G in 2^-20 ns per byte, unless a name says nanoseconds. */
+
+#ifndef HEDDLE_RAILS_H
+#define HEDDLE_RAILS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HEDDLE_MOST_RAILS 8
+
+/* A rail: its parameters of LogGP and its name. */
+struct heddle_rail {
+    uint64_t send_overhead, receive_overhead, latency, gap, gap_per_byte;
+    char name[32];
+};
+
+/* Room for the reason of an error. */
+struct heddle_reason {
+    char *text;
+    size_t length;
+};
+
+typedef struct heddle_host heddle_host;
+typedef struct heddle_samples heddle_samples;
+
+/* The scheduler of a host. `segment` names shared memory of the `processes` of this job on the
+ * host; NULL keeps the state in this process. */
+heddle_host *heddle_host_new(const struct heddle_rail *rails, uint32_t count, const char *policy,
+                             const char *segment, uint32_t processes, struct heddle_reason reason);
+void heddle_host_free(heddle_host *host);
+
+/* The rail of a message whose send begins now. `usable` has a bit for each rail that leads to the
+ * destination, at least one; `turn` belongs to the destination, 0 at first. One thread at a
+ * time. */
+uint8_t heddle_choose(heddle_host *host, uint64_t bytes, uint8_t usable, uint8_t *turn);
+
+/* A rail carries bytes that nobody asked it about, those of a large message. */
+void heddle_used(const heddle_host *host, uint8_t rail, uint64_t bytes);
+
+/* The part of a large message that each usable rail should carry so that all parts arrive at the
+ * same time; they add up to 1. `shares` has room for HEDDLE_MOST_RAILS. */
+void heddle_shares(const heddle_host *host, uint64_t bytes, uint8_t usable, double *shares);
+
+/* Counts bytes that a rail was given; how many all processes of the host have given it. */
+uint64_t heddle_count(const heddle_host *host, uint8_t rail, uint64_t bytes);
+
+/* Whether a rail was found to be slower than its parameters say. */
+int heddle_is_slower(const heddle_host *host, uint8_t rail);
+
+/* A byte has taken so many nanoseconds on a rail that was busy all the time. */
+void heddle_measured(const heddle_host *host, uint8_t rail, double nanoseconds);
+
+/* How many bytes may be on their way over a rail without a confirmation: `least`, and what it takes
+ * in two round trips. */
+uint64_t heddle_limit(const heddle_host *host, uint8_t rail, uint64_t least);
+
+/* The rails of a machine file into `rails`, which has room for HEDDLE_MOST_RAILS; how many. */
+int heddle_read(const char *path, struct heddle_rail *rails, struct heddle_reason reason);
+
+/* The rails that were kept for a key for at most so many seconds; 0 if there are none. `folder` may
+ * be NULL: the user's cache folder. */
+int heddle_cache_read(const char *folder, const char *key, uint64_t seconds,
+                      struct heddle_rail *rails, struct heddle_reason reason);
+int heddle_cache_write(const char *folder, const char *key, const struct heddle_rail *rails,
+                       uint32_t count, struct heddle_reason reason);
+
+/* Samples of one rail: of round trips of `messages` messages with a pause of `delay` nanoseconds
+ * between them and one answer of the same size, and of sends. heddle_fit frees them. */
+heddle_samples *heddle_samples_new(void);
+void heddle_trip(heddle_samples *samples, uint32_t messages, double delay, uint64_t bytes,
+                 double nanoseconds);
+void heddle_send(heddle_samples *samples, uint64_t bytes, double nanoseconds);
+int heddle_fit(heddle_samples *samples, const char *name, struct heddle_rail *rail,
+               struct heddle_reason reason);
+
+#endif

@@ -1,0 +1,98 @@
+/* Large messages: the layer above splits them over the modules by weights, and puts the parts. */
+
+#include "heddle_bml.h"
+
+#include <string.h>
+
+#include "ompi/communicator/communicator.h"
+
+/* The second kind of messages of the layer above, which begins a large message, and what of it is
+ * looked at: where it comes from, and how long the whole is. */
+#define RENDEZVOUS (MCA_BTL_TAG_PML + 2)
+
+struct rendezvous {
+    uint8_t kind, flags;
+    uint16_t communicator;
+    int32_t source, tag;
+    uint16_t sequence, unused;
+    uint64_t bytes;
+};
+
+static mca_btl_base_module_recv_cb_fn_t rendezvous;
+
+static void weigh_list(const struct heddle_endpoint *endpoint, mca_bml_base_btl_array_t *list,
+                       const double *shares)
+{
+    for (size_t at = 0; at < list->arr_size; at++)
+        for (unsigned rail = 0; rail < heddle.count; rail++)
+            if (endpoint->ways[rail].btl && endpoint->ways[rail].btl == list->bml_btls[at].btl)
+                list->bml_btls[at].btl_weight = (float)shares[rail];
+}
+
+/* Weights by which all parts of a message of so many bytes arrive at the same time. */
+void heddle_weigh(struct heddle_endpoint *endpoint, uint64_t bytes)
+{
+    double shares[HEDDLE_MOST_RAILS];
+    heddle_shares(heddle.host, bytes, endpoint->usable, shares);
+    weigh_list(endpoint, &endpoint->base->btl_rdma, shares);
+    if (bytes == HEDDLE_LARGE)
+        weigh_list(endpoint, &endpoint->base->btl_send, shares);
+}
+
+/* The receiver of a large message asks for its parts. */
+static void arrived(mca_btl_base_module_t *btl, mca_btl_base_tag_t tag,
+                    mca_btl_base_descriptor_t *descriptor, void *data)
+{
+    struct rendezvous header;
+    if (!heddle.host || !heddle_is_rail(btl)) {
+        rendezvous(btl, tag, descriptor, data);
+        return;
+    }
+    if (descriptor->des_segments->seg_len >= sizeof header) {
+        memcpy(&header, descriptor->des_segments->seg_addr.pval, sizeof header);
+        ompi_communicator_t *communicator = ompi_comm_lookup(header.communicator);
+        if (communicator && !ompi_comm_peer_invalid(communicator, header.source)) {
+            struct heddle_endpoint *from =
+                heddle_attached(ompi_comm_peer_lookup(communicator, header.source));
+            if (from)
+                heddle_weigh(from, header.bytes);
+        }
+    }
+    /* It answers over the module that is in its list. */
+    rendezvous(&heddle.proxy, tag, descriptor, data);
+}
+
+mca_btl_base_module_recv_cb_fn_t heddle_receiver(mca_btl_base_tag_t tag,
+                                                 mca_btl_base_module_recv_cb_fn_t callback)
+{
+    if (tag != RENDEZVOUS)
+        return callback;
+    rendezvous = callback;
+    return arrived;
+}
+
+/* Parts of large messages make a rail busy. */
+static int put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *local,
+               uint64_t remote, mca_btl_base_registration_handle_t *local_handle,
+               mca_btl_base_registration_handle_t *remote_handle, size_t size, int flags,
+               int order, mca_btl_base_rdma_completion_fn_t callback, void *context, void *data)
+{
+    for (unsigned rail = 0; rail < heddle.count; rail++)
+        if (heddle.modules[rail].btl == btl) {
+            heddle_carries(endpoint, rail, size);
+            return heddle.modules[rail].put(btl, endpoint, local, remote, local_handle,
+                                            remote_handle, size, flags, order, callback, context,
+                                            data);
+        }
+    return OPAL_ERR_NOT_AVAILABLE;
+}
+
+void heddle_watch_puts(void)
+{
+    for (unsigned rail = 0; rail < heddle.count; rail++) {
+        mca_btl_base_module_t *btl = heddle.modules[rail].btl;
+        heddle.modules[rail].put = btl->btl_put;
+        if (btl->btl_put)
+            btl->btl_put = put;
+    }
+}
