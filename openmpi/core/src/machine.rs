@@ -138,4 +138,35 @@ mod tests {
             assert!(error.starts_with(expected), "{text:?}: {error}");
         }
     }
+
+    const PIECES: [&str; 16] = [
+        "[rail.a]\n",
+        "[rail.b]\n",
+        "[rail]\n",
+        "rail = ",
+        "a = ",
+        "loggops = ",
+        "L = ",
+        "o = ",
+        "g = ",
+        "G = ",
+        "{",
+        "}",
+        ", ",
+        "\"1 us\"",
+        "\"1 ns/B\"",
+        "\"-9999999999999999999 s\"",
+    ];
+
+    proptest::proptest! {
+        /// Any text is read or refused.
+        #[test]
+        fn nothing_panics(
+            of in proptest::collection::vec(0..PIECES.len(), 0..24),
+            cut in 0..400_usize,
+        ) {
+            let text: String = of.into_iter().map(|piece| PIECES[piece]).collect();
+            let _ = read(&text[..cut.min(text.len())]);
+        }
+    }
 }
