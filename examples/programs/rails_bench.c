@@ -5,11 +5,13 @@
  *
  *   mpicc -O2 -o rails_bench rails_bench.c
  *   mpirun -n 2 ./rails_bench [bulk] [LARGEST [REPETITIONS]]
+ *   mpirun -n 2 ./rails_bench bulk BYTES:MESSAGES[:REPETITIONS][,...] [REPETITIONS]
  *   mpirun -n 16 ./rails_bench random [LARGEST [REPETITIONS]]
  *   mpirun -n 16 ./rails_bench halo [LARGEST [REPETITIONS]]
  *
  * bulk    ranks 2k and 2k + 1: N messages one way at once, then N back, for N of 1, 8, 16 and 32
- *         and sizes that double from 1 byte to LARGEST (65536)
+ *         and sizes that double from 1 byte to LARGEST (65536); or the sizes and numbers of
+ *         messages that are listed, as 8:1,1024:32, some with fewer repetitions
  * random  each rank sends 32 messages at once to random others, of random sizes up to LARGEST
  * halo    messages to four neighbours on a periodic grid, then an allreduce of 8 bytes: the time is
  *         that of a step */
@@ -26,6 +28,35 @@ static void fail(const char *message) {
     if (rank == 0) fprintf(stderr, "rails_bench: %s\n", message);
     MPI_Finalize();
     exit(2);
+}
+
+/* The points BYTES:MESSAGES:REPETITIONS,... in place of sizes that double, or NULL. */
+static const char *points;
+
+static const char *next(const char *point) {
+    const char *comma = strchr(point, ',');
+    return comma ? comma + 1 : NULL;
+}
+
+/* The number of a point after `colons` colons, or `missing`. */
+static long number_of(const char *point, int colons, long missing) {
+    for (; colons > 0; colons--) {
+        point += strcspn(point, ":,");
+        if (*point++ != ':') return missing;
+    }
+    return strtol(point, NULL, 10);
+}
+
+/* The largest size of the points. */
+static long check_points(void) {
+    long largest = 0;
+    for (const char *point = points; point != NULL; point = next(point)) {
+        long bytes = number_of(point, 0, 0), messages = number_of(point, 1, 0);
+        if (bytes < 1 || messages < 1 || messages > MOST || number_of(point, 2, 1) < 1)
+            fail("a point is BYTES:MESSAGES[:REPETITIONS], from 1 on, MESSAGES up to 32");
+        if (bytes > largest) largest = bytes;
+    }
+    return largest;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -55,21 +86,32 @@ static void post(int sends, int messages, int other, char *buffer, long bytes) {
 }
 
 /* The first round is not counted. */
-static void bulk(long largest, int repetitions, char *buffer, double *times) {
-    const int at_once[] = {1, 8, 16, 32};
+static void there_and_back(long bytes, int messages, int repetitions, char *buffer, double *times) {
     int first = rank % 2 == 0, other = first ? rank + 1 : rank - 1;
+    for (int i = -1; i < repetitions; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        double begin = MPI_Wtime();
+        post(first, messages, other, buffer, bytes);
+        post(!first, messages, other, buffer, bytes);
+        if (i >= 0) times[i] = (MPI_Wtime() - begin) / (2 * messages);
+    }
+    print("bulk", bytes, messages, times, repetitions);
+}
+
+static void bulk(long largest, int repetitions, char *buffer, double *times) {
+    const int at_once[] = {1, 8, 16, MOST};
     if (ranks % 2) fail("bulk needs an even number of ranks");
-    for (int n = 0; n < 4; n++)
-        for (long bytes = 1; bytes <= largest; bytes *= 2) {
-            for (int i = -1; i < repetitions; i++) {
-                MPI_Barrier(MPI_COMM_WORLD);
-                double begin = MPI_Wtime();
-                post(first, at_once[n], other, buffer, bytes);
-                post(!first, at_once[n], other, buffer, bytes);
-                if (i >= 0) times[i] = (MPI_Wtime() - begin) / (2 * at_once[n]);
-            }
-            print("bulk", bytes, at_once[n], times, repetitions);
-        }
+    if (points == NULL) {
+        for (int n = 0; n < 4; n++)
+            for (long bytes = 1; bytes <= largest; bytes *= 2)
+                there_and_back(bytes, at_once[n], repetitions, buffer, times);
+        return;
+    }
+    for (const char *point = points; point != NULL; point = next(point)) {
+        long own = number_of(point, 2, repetitions);
+        there_and_back(number_of(point, 0, 0), number_of(point, 1, 0),
+                       own < repetitions ? own : repetitions, buffer, times);
+    }
 }
 
 /* A sequence of numbers that is the same for all ranks (Steele, Lea and Flood, OOPSLA 2014). */
@@ -150,6 +192,11 @@ int main(int argc, char **argv) {
     char **numbers = argv + 1 + named;
     int given = argc - 1 - named;
     long largest = given > 0 ? strtol(numbers[0], NULL, 10) : 65536;
+    if (given > 0 && strchr(numbers[0], ':')) {
+        points = numbers[0];
+        largest = check_points();
+        if (strcmp(test, "bulk") != 0) fail("only bulk takes points");
+    }
     int repetitions = given > 1 ? atoi(numbers[1]) : 20;
     void (*run)(long, int, char *, double *) = strcmp(test, "bulk") == 0     ? bulk
                                                : strcmp(test, "random") == 0 ? at_random
