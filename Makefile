@@ -2,8 +2,8 @@
 # compiler and make.
 
 .PHONY: help setup setup-mpi setup-web web recorder rails build dist install install-built \
-	uninstall deb deb-built wheel demo announce test validate miri corpus lint lint-light bench \
-	bench-gate bench-record fuzz book clean
+	uninstall deb deb-built wheel demo announce test validate miri corpus rails-rig lint lint-light \
+	bench bench-gate bench-record fuzz book clean
 .DEFAULT_GOAL := help
 
 # Incremental builds take three times the disk; CARGO_INCREMENTAL=1 in the environment has them.
@@ -37,6 +37,8 @@ help:
 	@echo "make validate     all tests, optimised, with those that take long"
 	@echo "make miri         undefined behaviour in shared memory and MPI's objects (validate, too)"
 	@echo "make corpus       compare the results of 640 runs of every kind with those recorded"
+	@echo "make rails-rig    Open MPI over shaped networks between two hosts of this machine (as" \
+		"root)"
 	@echo "make lint         formatting, clippy, documentation, licences"
 	@echo "make bench        speed, and instruction counts against those recorded; LONG=--long" \
 		"with the largest cases"
@@ -179,6 +181,7 @@ validate: setup setup-web
 	validation/programs/run.py $(HEDDLE)
 	validation/random/run.py $(HEDDLE)
 	validation/slurm/run.sh $(HEDDLE)
+	@$(MAKE) --no-print-directory rails-rig PAIRS=1
 	validation/notebooks/run.sh $(TARGET)/release
 	python3 -m venv $(TARGET)/perfetto
 	$(TARGET)/perfetto/bin/pip install --quiet --disable-pip-version-check perfetto
@@ -198,6 +201,14 @@ miri: setup
 # Whether a change left the results of runs of every kind as they were.
 corpus: build
 	validation/corpus/run.py $(HEDDLE)
+
+# Where there can be no rig, run.py says what is missing, and that is no failure.
+PAIRS ?= 6
+rails-rig: setup-mpi
+	cargo build --release --locked --package heddle-shaper
+	python3 -m doctest validation/rails/signed_rank.py
+	HEDDLE_SHAPER=$(TARGET)/release/heddle-shaper validation/rails/run.py --pairs $(PAIRS) || \
+		[ $$? = 77 ]
 
 lint-light: setup
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
