@@ -71,6 +71,16 @@ double heddle_now(void)
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
+/* The value of a parameter btl_COMPONENT_NAME of Open MPI's that is a text; NULL without one. */
+const char *heddle_choice(const char *component, const char *name)
+{
+    char *const *value = NULL;
+    int index = mca_base_var_find("opal", "btl", component, name);
+    if (index < 0 || mca_base_var_get_value(index, &value, NULL, NULL) != OPAL_SUCCESS || !value)
+        return NULL;
+    return *value;
+}
+
 /* Parameters are called bml_heddle_NAME, as Open MPI calls those of components, and also
  * heddle_bml_NAME. */
 static void parameter(const char *name, const char *help, mca_base_var_type_t type, void *storage)

@@ -1,5 +1,6 @@
 /* How fast rails really are: every so many bytes a mark goes over the rail, and the receiver sends
- * it back. As messages keep their order on a rail, all before the mark have arrived then. */
+ * it back over the same rail. As messages keep their order on a rail, all before the mark have
+ * arrived then. */
 
 #include "heddle_bml.h"
 
@@ -8,7 +9,7 @@
 #include "opal/runtime/opal_progress.h"
 
 /* Bytes between two marks, and the most marks of a way that are not confirmed. */
-#define BETWEEN (32 * 1024)
+#define BETWEEN (64 * 1024)
 #define MOST_MARKS 64
 
 /* Processes of a host tell each other what they send in pieces of so many bytes. */
@@ -35,18 +36,23 @@ struct mark {
     double time;    /* of the mark, in nanoseconds */
 };
 
-/* The rails to a process, without those that carry as much as they may already. */
+/* The rails to a process, without those that are behind: what is not confirmed is much more than
+ * they have still to take by the scheduler's times. Confirmations are seen only when messages are
+ * received, so that what was sent since does not count. */
 uint8_t heddle_within_limits(struct heddle_endpoint *endpoint)
 {
     uint8_t within = endpoint->usable;
     for (unsigned rail = 0; heddle.limit > 0 && rail < heddle.count; rail++) {
         const struct heddle_way *way = &endpoint->ways[rail];
-        if (way->sent - way->confirmed <= heddle.limits[rail])
+        uint64_t sent = way->epoch == heddle.epoch ? way->before : way->sent;
+        uint64_t open = sent > way->confirmed ? sent - way->confirmed : 0;
+        if (open <= heddle.limits[rail]
+            || open - heddle.limits[rail] <= heddle_backlog(heddle.host, (uint8_t)rail))
             continue;
         within &= (uint8_t)~(1u << rail);
         heddle.modules[rail].passed++;
     }
-    /* Where all are full, the policy decides among all. */
+    /* Where all are behind, the policy decides among all. */
     return within ? within : endpoint->usable;
 }
 
@@ -90,6 +96,10 @@ static void probe(struct heddle_endpoint *endpoint, unsigned rail)
 void heddle_sent(struct heddle_endpoint *endpoint, unsigned rail, size_t bytes)
 {
     struct heddle_way *way = &endpoint->ways[rail];
+    if (way->epoch != heddle.epoch) {
+        way->epoch = heddle.epoch;
+        way->before = way->sent;
+    }
     way->sent += bytes;
     way->is_active = true;
     if (heddle.limit == 0)
@@ -108,7 +118,7 @@ void heddle_sent(struct heddle_endpoint *endpoint, unsigned rail, size_t bytes)
  * busy between the two, and shows what a byte takes on it. */
 static void confirmed(const struct mark *mark)
 {
-    struct heddle_endpoint *endpoint = mark->endpoint < heddle.endpoint_count
+    struct heddle_endpoint *endpoint = heddle.host && mark->endpoint < heddle.endpoint_count
                                            ? heddle.endpoints[mark->endpoint]
                                            : NULL;
     struct heddle_way *way;
@@ -117,9 +127,12 @@ static void confirmed(const struct mark *mark)
         return;
     way = &endpoint->ways[mark->rail];
     if (mark->time + heddle.round_trips[mark->rail] < way->last_time
-        && mark->total - way->last_total >= PROBE_BYTES)
+        && mark->total - way->last_total >= PROBE_BYTES) {
+        OPAL_THREAD_LOCK(&heddle_lock);
         heddle_measured(heddle.host, mark->rail,
                         (now - way->last_time) / (double)(mark->total - way->last_total));
+        OPAL_THREAD_UNLOCK(&heddle_lock);
+    }
     way->marks -= way->marks > 0;
     way->confirmed = mark->sent;
     way->last_total = mark->total;
@@ -131,9 +144,8 @@ static void arrived(struct mca_btl_base_module_t *btl, mca_btl_base_tag_t tag,
 {
     struct mark mark;
     struct heddle_way way;
-    ompi_proc_t *proc;
 
-    (void)btl, (void)tag, (void)data;
+    (void)tag, (void)data;
     if (descriptor->des_segments->seg_len < sizeof mark)
         return;
     memcpy(&mark, descriptor->des_segments->seg_addr.pval, sizeof mark);
@@ -141,12 +153,8 @@ static void arrived(struct mca_btl_base_module_t *btl, mca_btl_base_tag_t tag,
         confirmed(&mark);
         return;
     }
-    proc = (ompi_proc_t *)ompi_proc_for_name(mark.sender);
-    if (!proc)
-        return;
-    way = heddle_best_way(proc);
     mark.is_confirmation = 1;
-    if (way.btl)
+    if (heddle_way_over((ompi_proc_t *)ompi_proc_for_name(mark.sender), btl, &way))
         heddle_send_small(&way, HEDDLE_TAG_MARK, &mark, sizeof mark, 0);
 }
 
@@ -193,14 +201,23 @@ static int watch(void)
     return 0;
 }
 
+static int begin_epoch(void)
+{
+    heddle.epoch++;
+    return 0;
+}
+
 void heddle_confirm_stop(void)
 {
+    opal_progress_unregister(begin_epoch);
     opal_progress_unregister(watch);
 }
 
 int heddle_confirm_register(void)
 {
-    if (heddle.limit > 0)
+    if (heddle.limit > 0) {
+        opal_progress_register(begin_epoch);
         opal_progress_register_lp(watch);
+    }
     return mca_bml.bml_register(HEDDLE_TAG_MARK, arrived, NULL);
 }

@@ -37,6 +37,7 @@ struct heddle_way {
     mca_btl_base_module_t *btl;
     struct mca_btl_base_endpoint_t *endpoint;
     uint64_t sent, marked, confirmed; /* bytes, those before the last mark, those that arrived */
+    uint64_t before, epoch;           /* bytes before the first message since `heddle.epoch` */
     unsigned marks;                   /* marks without a confirmation */
     bool is_active;                   /* it has carried something since the last mark */
     double since;                     /* when the first of them left, or one was confirmed */
@@ -74,6 +75,7 @@ struct heddle_state {
     unsigned count;
     bool started;
     heddle_host *host; /* NULL until the rails' parameters are known */
+    uint64_t epoch;                     /* grows whenever messages are received */
     uint64_t limits[HEDDLE_MOST_RAILS]; /* of unconfirmed bytes */
     double round_trips[HEDDLE_MOST_RAILS]; /* of an idle rail, in nanoseconds */
 
@@ -91,6 +93,7 @@ extern opal_mutex_t heddle_lock;
 int heddle_fatal(const char *format, ...);
 void heddle_warn(const char *format, ...);
 double heddle_now(void); /* nanoseconds */
+const char *heddle_choice(const char *component, const char *name);
 
 /* proxy.c */
 int heddle_find_modules(void);
@@ -119,7 +122,11 @@ void heddle_confirm_stop(void);
 uint8_t heddle_within_limits(struct heddle_endpoint *endpoint);
 void heddle_sent(struct heddle_endpoint *endpoint, unsigned rail, size_t bytes);
 
-/* start.c: knows the parameters of the rails when it returns. */
+/* start.c */
+bool heddle_way_over(ompi_proc_t *proc, const mca_btl_base_module_t *btl,
+                     struct heddle_way *way);
+
+/* Knows the parameters of the rails when it returns. */
 int heddle_start(size_t count, ompi_proc_t **procs);
 
 /* Tags of messages of the component's own, in the range for users of modules. */

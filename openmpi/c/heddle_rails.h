@@ -50,11 +50,15 @@ uint64_t heddle_count(const heddle_host *host, uint8_t rail, uint64_t bytes);
 /* Whether a rail was found to be slower than its parameters say. */
 int heddle_is_slower(const heddle_host *host, uint8_t rail);
 
-/* A byte has taken so many nanoseconds on a rail that was busy all the time. */
-void heddle_measured(const heddle_host *host, uint8_t rail, double nanoseconds);
+/* A byte has taken so many nanoseconds on a rail that was busy all the time. One thread at a
+ * time. */
+void heddle_measured(heddle_host *host, uint8_t rail, double nanoseconds);
 
-/* How many bytes may be on their way over a rail without a confirmation: `least`, and what it takes
- * in two round trips. */
+/* How many bytes a rail has still to take, as far as the scheduler knows. */
+uint64_t heddle_backlog(const heddle_host *host, uint8_t rail);
+
+/* How many bytes beside the backlog may be on their way over a rail without a confirmation:
+ * `least`, and what it takes in two round trips. */
 uint64_t heddle_limit(const heddle_host *host, uint8_t rail, uint64_t least);
 
 /* The rails of a machine file into `rails`, which has room for HEDDLE_MOST_RAILS; how many. */

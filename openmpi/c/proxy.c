@@ -238,6 +238,28 @@ static bool leads_outside(const mca_btl_base_module_t *btl)
     return true;
 }
 
+/* Names rails as the interfaces that the user has chosen for tcp, if it is these that they are. */
+static void name_by_choice(void)
+{
+    const char *choice = heddle_choice("tcp", "if_include");
+    const char *at = choice;
+    unsigned named = 0;
+    if (!choice || strchr(choice, '/'))
+        return;
+    for (const char *comma = choice; (comma = strchr(comma, ',')); comma++)
+        named++;
+    for (unsigned rail = 0; rail < heddle.count; rail++)
+        if (strncmp(heddle.modules[rail].name, "tcp.", 4) != 0)
+            return;
+    if (named + 1 != heddle.count)
+        return;
+    for (unsigned rail = 0; rail < heddle.count; rail++) {
+        int length = (int)strcspn(at, ",");
+        snprintf(heddle.modules[rail].name, sizeof heddle.modules[rail].name, "%.*s", length, at);
+        at += length + (at[length] == ',');
+    }
+}
+
 /* Finds the rails of this process, in the order in which Open MPI has made their modules. */
 int heddle_find_modules(void)
 {
@@ -255,6 +277,7 @@ int heddle_find_modules(void)
                  btl->btl_component->btl_version.mca_component_name, heddle.count);
         heddle.count++;
     }
+    name_by_choice();
     return OMPI_SUCCESS;
 }
 

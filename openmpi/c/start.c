@@ -49,7 +49,7 @@ static ompi_proc_t *process(uint32_t rank)
 }
 
 /* Finds the way to a process over one module; false if there is none. */
-static bool way_over(ompi_proc_t *proc, const mca_btl_base_module_t *btl, struct heddle_way *way)
+bool heddle_way_over(ompi_proc_t *proc, const mca_btl_base_module_t *btl, struct heddle_way *way)
 {
     mca_bml_base_endpoint_t *base = proc ? mca_bml_base_get_endpoint(proc) : NULL;
     for (size_t at = 0; base && at < base->btl_send.arr_size; at++)
@@ -80,7 +80,7 @@ static void trip_arrived(struct mca_btl_base_module_t *btl, mca_btl_base_tag_t t
     if (trip.kind == ANSWER)
         answered = true;
     else if (trip.kind == LAST
-             && way_over((ompi_proc_t *)ompi_proc_for_name(trip.sender), btl, &way))
+             && heddle_way_over((ompi_proc_t *)ompi_proc_for_name(trip.sender), btl, &way))
         send_trip(&way, ANSWER, descriptor->des_segments->seg_len);
 }
 
@@ -166,6 +166,22 @@ silent:
     return -1;
 }
 
+/* Adds the parameters of Open MPI that say which interfaces are modules. */
+static size_t add_choices(char *key, size_t room)
+{
+    static const char *const names[][2] = { { "tcp", "if_include" },    { "tcp", "if_exclude" },
+                                            { "openib", "if_include" }, { "openib", "if_exclude" },
+                                            { "ofi", "provider_include" } };
+    size_t used = 0;
+    for (size_t at = 0; at < sizeof names / sizeof *names && used < room; at++) {
+        const char *value = heddle_choice(names[at][0], names[at][1]);
+        if (value)
+            used += (size_t)snprintf(key + used, room - used, " %s %s=%s", names[at][0],
+                                     names[at][1], value);
+    }
+    return used < room ? used : room - 1;
+}
+
 /* What must be the same for measured values to hold: Open MPI, its modules, and the addresses and
  * packet sizes of this host. */
 static void key_of(char *key, size_t room)
@@ -178,6 +194,8 @@ static void key_of(char *key, size_t room)
         used += (size_t)snprintf(key + used, room - used, " %s %u %u", heddle.modules[rail].name,
                                  heddle.modules[rail].btl->btl_latency,
                                  heddle.modules[rail].btl->btl_bandwidth);
+    if (used < room)
+        used += add_choices(key + used, room - used);
     getifaddrs(&interfaces);
     for (struct ifaddrs *it = interfaces; it && used < room; it = it->ifa_next) {
         char address[NI_MAXHOST];
@@ -219,7 +237,7 @@ static int measure_all(uint32_t partner, const char *folder, const char *key,
 {
     for (unsigned rail = 0; rail < heddle.count; rail++) {
         struct heddle_way way;
-        if (!way_over(process(partner), heddle.modules[rail].btl, &way)) {
+        if (!heddle_way_over(process(partner), heddle.modules[rail].btl, &way)) {
             snprintf(reason.text, reason.length, "it does not lead to rank %u", partner);
         } else if (measure(&way, rail, reason) == 0) {
             continue;

@@ -129,9 +129,16 @@ pub unsafe extern "C" fn heddle_is_slower(host: *const Host, rail: u8) -> c_int 
 
 /// Notes what a byte has taken.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn heddle_measured(host: *const Host, rail: u8, per_byte: f64) {
+pub unsafe extern "C" fn heddle_measured(host: *mut Host, rail: u8, per_byte: f64) {
     // SAFETY: `heddle_host_new` has made it.
-    unsafe { &*host }.measured(rail, per_byte);
+    unsafe { &mut *host }.measured(rail, per_byte);
+}
+
+/// Returns the bytes that a rail has still to take.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_backlog(host: *const Host, rail: u8) -> u64 {
+    // SAFETY: `heddle_host_new` has made it.
+    unsafe { &*host }.backlog(rail)
 }
 
 /// Returns how many bytes may be unconfirmed.

@@ -16,7 +16,14 @@ pub struct Host {
     /// False for policies that give rails their turns: these are kept by each process.
     by_time: bool,
     segment: Segment,
+    /// What a byte has taken on each rail in the last intervals, in nanoseconds, and how many
+    /// intervals there were.
+    recent: [([f64; INTERVALS], usize); MOST_RAILS],
 }
+
+/// A rail is judged by the best of so many intervals: a process that had to wait for a processor
+/// makes one slow, but not all.
+const INTERVALS: usize = 8;
 
 /// A rail counts as slower than its parameters say beyond this factor: the time of some thousand
 /// bytes varies with what processes are doing at either end.
@@ -32,7 +39,13 @@ impl Host {
         let policy = named(policy, rails)?;
         let parameters: Vec<_> = rails.iter().map(Rail::parameters).collect();
         let scheduler = Scheduler::new(&parameters, policy, Stripes::None);
-        Ok(Self { scheduler, rails: rails.to_vec(), by_time: policy.compares_times(), segment })
+        Ok(Self {
+            scheduler,
+            rails: rails.to_vec(),
+            by_time: policy.compares_times(),
+            segment,
+            recent: [([0.0; INTERVALS], 0); MOST_RAILS],
+        })
     }
 
     /// Chooses the rail of a message whose send begins now. `usable` has a bit for each rail that
@@ -111,15 +124,28 @@ impl Host {
     }
 
     /// Notes how long a byte has taken on a rail that was busy all the time, in nanoseconds.
-    pub fn measured(&self, rail: u8, per_byte: f64) {
+    pub fn measured(&mut self, rail: u8, per_byte: f64) {
         let Some(known) = self.rails.get(usize::from(rail)) else { return };
         let expected = known.gap_per_byte as f64 / (1_u64 << 20) as f64;
-        let slower = if per_byte > SLOWER * expected { crate::rail::per_byte(per_byte) } else { 0 };
+        let (recent, count) = &mut self.recent[usize::from(rail)];
+        recent[*count % INTERVALS] = per_byte;
+        *count += 1;
+        let best = recent.iter().copied().fold(f64::MAX, f64::min);
+        let slower = if best > SLOWER * expected { crate::rail::per_byte(best) } else { 0 };
         self.segment.slower.0[usize::from(rail)].store(slower, Ordering::Relaxed);
     }
 
-    /// Returns how many bytes may be on their way over a rail without a confirmation: `least`, and
-    /// twice what it takes in a round trip.
+    /// Returns the bytes that a rail has still to take, as far as the scheduler knows.
+    #[must_use]
+    pub fn backlog(&self, rail: u8) -> u64 {
+        let Some(known) = self.rails.get(usize::from(rail)) else { return 0 };
+        let finish = self.segment.finish.0[usize::from(rail)].load(Ordering::Relaxed);
+        let ahead = u128::from(finish.saturating_sub(now()));
+        u64::try_from((ahead << 10) / u128::from(known.gap_per_byte.max(1))).unwrap_or(u64::MAX)
+    }
+
+    /// Returns how many bytes beside the backlog may be on their way over a rail without a
+    /// confirmation: `least`, and twice what it takes in a round trip.
     #[must_use]
     pub fn limit(&self, rail: u8, least: u64) -> u64 {
         let Some(rail) = self.rails.get(usize::from(rail)) else { return least };
@@ -188,7 +214,9 @@ mod tests {
     #[test]
     fn a_rail_that_has_become_slower_takes_less_until_it_is_fast_again() {
         let mut host = Host::new(&two(), "vft", Segment::own()).unwrap();
+        // All of the last eight intervals must be slow.
         host.measured(0, 1.9);
+        (0..7).for_each(|_| host.measured(0, 40.0));
         assert!(!host.is_slower(0));
         host.measured(0, 40.0);
         assert!(host.is_slower(0));

@@ -112,7 +112,7 @@ fn data_is_right_by_every_policy(folder: &Path) {
         "-n 4",
         "-n 2 --mca bml_heddle_policy round-robin",
         "-n 3 --mca bml_heddle_policy ecf --mca bml_heddle_shared 0",
-        "-n 2 --mca heddle_bml_policy single:tcp.1",
+        "-n 2 --mca heddle_bml_policy single:r2",
         "-n 2 --mca bml_heddle_limit 0",
         // Without put, large messages are copied in fragments.
         "-n 2 --mca btl_tcp_flags 1",
@@ -127,7 +127,7 @@ fn counters_say_what_rails_took(folder: &Path) {
     let counts = |arguments: &str| {
         let arguments = format!("-n 2 --mca bml_heddle_summary 1 {arguments}");
         let said = assert_right(&over_two(folder, &arguments), &arguments);
-        ["tcp.0", "tcp.1"].map(|rail| -> u64 {
+        ["r1", "r2"].map(|rail| -> u64 {
             let mark = format!("rail {rail}: ");
             let rest = said.lines().find_map(|line| line.split_once(&mark)).expect(&said).1;
             rest.split(' ').next().and_then(|count| count.parse().ok()).expect("a number")
@@ -135,7 +135,7 @@ fn counters_say_what_rails_took(folder: &Path) {
     };
     let [one, other] = counts("--mca bml_heddle_policy round-robin");
     assert!(one + other >= 80 && one.abs_diff(other) <= 1, "{one} {other}");
-    let [one, other] = counts("--mca bml_heddle_policy single:tcp.1");
+    let [one, other] = counts("--mca bml_heddle_policy single:r2");
     assert!(one == 0 && other >= 80, "{one} {other}");
 }
 
@@ -166,11 +166,11 @@ fn mistakes_are_named(folder: &Path) {
     fs::write(&file, format!("[rail.fast]\nloggops = {{ {rail} }}\n")).expect("writable");
     for (arguments, expected) in [
         ("policy vtf", "there is no policy `vtf`; did you mean `vft`?"),
-        ("policy single:x", "there is no rail `x`; there are tcp.0, tcp.1"),
+        ("policy single:x", "there is no rail `x`; there are r1, r2"),
         ("parameters missing.toml", "missing.toml: "),
         (
             &format!("parameters {}", file.display()),
-            "one.toml describes 1 rails, and Open MPI has 2 modules here: tcp.0, tcp.1",
+            "one.toml describes 1 rails, and Open MPI has 2 modules here: r1, r2",
         ),
     ] {
         let output = over_two(folder, &format!("-n 2 --mca bml_heddle_{arguments}"));
