@@ -254,7 +254,7 @@ impl Fabric {
 
     /// True if routers count the flits that wait for their ports.
     pub(crate) fn counts_waiting(&self) -> bool {
-        self.sharing.is_some() || self.routes.is_progressive()
+        self.sharing.is_some() || self.routes.counts_queues()
     }
 
     /// Number of hosts: devices 0 to this, less one.
@@ -364,6 +364,14 @@ impl Fabric {
     #[inline]
     pub(crate) const fn way_of_credit(&self, link: &Port) -> u64 {
         self.delays.switch_allocation + self.delays.credit + link.cable
+    }
+
+    /// The time from the grant of the switch to a flit until its credit is back, if nothing delays
+    /// it in the next router.
+    #[inline]
+    pub(crate) const fn way_around(&self, link: &Port) -> u64 {
+        let Delays { route, vc_allocation, .. } = self.delays;
+        self.way_of_flit(link) + route + vc_allocation + self.way_of_credit(link)
     }
 
     /// The time from the arrival of a flit at a host until its credit has come back by its link.

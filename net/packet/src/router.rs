@@ -124,6 +124,9 @@ pub struct Router {
     /// By port, flits of packets at the heads of input channels that go on by it, if the routing
     /// asks for them.
     waiting: Box<[u32]>,
+    /// By port, the times at which flits were granted it whose credits cannot be back yet, and
+    /// their channels, if the routing asks for queues.
+    granted: Box<[VecDeque<(u64, u8)>]>,
     /// The queues that routers tell each other of, if they do.
     queues: Option<Queues>,
     /// By port and channel, the packets that took it last, under bubble flow control.
@@ -187,6 +190,7 @@ impl Router {
             links: vec![0; ports].into(),
             turns: vec![0; ports].into(),
             waiting: vec![0; if net.counts_waiting() { ports } else { 0 }].into(),
+            granted: vec![VecDeque::new(); if net.counts_waiting() { ports } else { 0 }].into(),
             queues: net.sharing.as_ref().map(Queues::new),
             recent: vec![Recent::default(); if net.places > 0 { all } else { 0 }].into(),
             tell_at: NEVER,

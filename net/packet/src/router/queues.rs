@@ -1,8 +1,13 @@
 //! Queues behind output ports, as routings compare them, and what routers tell each other of them.
 //!
-//! UGAL-L counts the flits of a port whose credits are not back. UGAL-G and progressive routing
-//! also count the flits of packets at the heads of input channels that go on by the port: where the
-//! next buffer drains as fast as the link fills it, only these show that the link is too slow.
+//! The flits of a port whose credits are not back are those in the next buffer and those on their
+//! way there, or whose credits are on their way back. On a link that is busy for half of the time
+//! the latter alone are half of a buffer of one round trip, though nothing waits. So a router notes
+//! when it granted which flits, and takes those off whose credits could not be back yet. It adds
+//! the flits of packets at the heads of input channels that go on by the port: where the next
+//! buffer drains as fast as the link fills it, only these show that the link is too slow.
+//!
+//! UGAL-L by way of a switch counts all flits whose credits are not back, as BookSim 2 does.
 //!
 //! Under UGAL-G routers tell each other such queues (`topology::Shared`) at the multiples of a
 //! period, if they have changed. The word takes the time of a credit, but no room on the link. So
@@ -37,22 +42,51 @@ impl Queues {
 }
 
 impl Router {
-    /// The flits that have been granted a port and whose credits are not back.
-    pub(super) fn used(&self, net: &Fabric, port: u16) -> u64 {
-        let first = self.number(port, 0) as usize;
-        let outputs = &self.outputs[first..first + self.channels];
-        outputs.iter().map(|output| u64::from(net.buffer - output.credits)).sum()
+    /// The flits that have been granted a port, on the channels of a lane or on all, and whose
+    /// credits are not back at `now`.
+    pub(super) fn used(&self, net: &Fabric, now: u64, port: u16, lane: Option<u8>) -> u64 {
+        let channels = match (lane, net.port(self.device, port)) {
+            (Some(lane), Some(link)) => net.channels_of(lane, link),
+            _ => 0..self.channels as u32,
+        };
+        let first = self.number(port, 0);
+        let outputs = channels.map(|channel| &self.outputs[(first + channel) as usize]);
+        outputs
+            .map(|output| {
+                let credits = output.credits + u32::from({ output.returning }.take(now));
+                u64::from(net.buffer.saturating_sub(credits))
+            })
+            .sum()
     }
 
-    /// The flits that have been granted a port and whose credits are not back at `now`, and those
-    /// of the packets at the heads of input channels that go on by the port.
-    pub(super) fn queue(&self, net: &Fabric, now: u64, port: u16) -> u64 {
-        let first = self.number(port, 0) as usize;
-        let outputs = &self.outputs[first..first + self.channels];
-        let back: u32 =
-            outputs.iter().map(|output| u32::from({ output.returning }.take(now))).sum();
-        let waiting = self.waiting.get(usize::from(port)).copied().unwrap_or(0);
-        (self.used(net, port) + u64::from(waiting)).saturating_sub(back.into())
+    /// The flits that have been granted a port and whose credits are late at `now`, and those of
+    /// the packets at the heads of input channels that go on by the port; with a lane, only the
+    /// former and only those on its channels.
+    pub(super) fn queue(&self, net: &Fabric, now: u64, port: u16, lane: Option<u8>) -> u64 {
+        let out = self.used(net, now, port, lane);
+        let Some(waiting) = self.waiting.get(usize::from(port)) else { return out };
+        let Some(link) = net.port(self.device, port) else { return out };
+        let way = net.way_around(link);
+        let granted = &self.granted[usize::from(port)];
+        let on_time = granted.iter().rev().take_while(|(at, _)| at + way > now);
+        let channels = lane.map(|lane| net.channels_of(lane, link));
+        let of_lane = |&&(_, channel): &&(u64, u8)| {
+            channels.as_ref().is_none_or(|channels| channels.contains(&channel.into()))
+        };
+        let late = out.saturating_sub(on_time.filter(of_lane).count() as u64);
+        if lane.is_some() { late } else { late + u64::from(*waiting) }
+    }
+
+    /// Notes that a flit has been granted a port, if its credit is waited for.
+    #[inline]
+    pub(super) fn note_granted(&mut self, net: &Fabric, now: u64, (port, channel): (u16, u8)) {
+        let Some(granted) = self.granted.get_mut(usize::from(port)) else { return };
+        let Some(link) = net.port(self.device, port) else { return };
+        let way = net.way_around(link);
+        while granted.front().is_some_and(|(at, _)| at + way <= now) {
+            granted.pop_front();
+        }
+        granted.push_back((now, channel));
     }
 
     /// The flits queued at a port of the router behind another port, as that router has told.
@@ -91,7 +125,7 @@ impl Router {
             if net.port(self.device, of).is_none() {
                 continue;
             }
-            let flits = u32::try_from(self.queue(net, now, of)).unwrap_or(u32::MAX);
+            let flits = u32::try_from(self.queue(net, now, of, None)).unwrap_or(u32::MAX);
             empty &= flits == 0;
             if std::mem::replace(told, flits) == flits {
                 continue;

@@ -52,7 +52,9 @@ impl Router {
         let ways = net.routes().alternatives(self.device.0, place, fresh, &header);
         let Some(ways) = ways else { return };
         let [minimal, detour] = if self.waiting.is_empty() {
-            [ways.minimal, ways.detour].map(|port| self.used(net, port))
+            [ways.minimal, ways.detour].map(|port| self.used(net, now, port, None))
+        } else if let Some(lanes) = ways.lanes {
+            lanes.map(|lane| self.queue(net, now, ways.minimal, Some(lane)))
         } else {
             let header = |choice| Header { choice, ..header };
             ways.choices.map(|choice| self.queued_on_way(net, now, place, &header(choice)))
@@ -72,7 +74,7 @@ impl Router {
         header: &Header,
     ) -> u64 {
         let hop = net.hop(self.device, port, lane, header);
-        let here = self.queue(net, now, hop.port);
+        let here = self.queue(net, now, hop.port, None);
         let Some(sharing) = &net.sharing else { return here };
         let link = net.port(self.device, hop.port).filter(|_| sharing.with.contains(&hop.port));
         let Some(link) = link else { return here };

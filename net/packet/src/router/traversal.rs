@@ -74,6 +74,7 @@ impl Router {
             out.record(Time::from_ps(now), record);
         }
         self.outputs[number as usize].credits -= 1;
+        self.note_granted(net, now, (port, channel));
         if let Some(waiting) = self.waiting.get_mut(usize::from(port)) {
             *waiting = waiting.saturating_sub(1);
         }

@@ -494,7 +494,8 @@ fn formulas(graph: &Graph, shape: &Shape, routing: Routing) -> Option<(Next, Lan
         Shape::Dragonfly(family) => {
             let classes = Classes::new(graph, shape);
             let progressive = routing.algorithm == Algorithm::Par;
-            let lanes = Lanes::Globals { count: 1 + parts, classes, progressive };
+            let late = routing.algorithm.compares_queues() && !progressive;
+            let lanes = Lanes::Globals { count: 1 + parts, classes, progressive, late };
             (Ways::Dragonfly(dragonfly::Formula::new(family)), family.hosts, lanes)
         }
         Shape::SlimFly(family) => {

@@ -12,8 +12,10 @@ pub(super) enum Lanes {
     Hops { count: u8, classes: Classes },
     /// The number of global links of a dragonfly so far (Kim et al., section 4.1). If packets are
     /// `progressive`, they may cross two local links in the group of the source: those behind the
-    /// first are on lane 1, as the first global link, and further ones on lanes higher by one.
-    Globals { count: u8, classes: Classes, progressive: bool },
+    /// first are on lane 1, as the first global link, and further ones on lanes higher by one. If
+    /// shortest ways are `late`, packets that go by no other group begin on lane 1: those of a
+    /// detour, which begin on lane 0, do not wait behind them.
+    Globals { count: u8, classes: Classes, progressive: bool, late: bool },
     /// Chosen by switch and destination switch so that no lane has a cycle; with a second half of
     /// the way on as many lanes of its own.
     Layers { of: Vec<u8>, half: u8, count: u8 },

@@ -53,6 +53,9 @@ pub struct Alternatives {
     pub minimal: u16,
     /// The output port of the detour.
     pub detour: u16,
+    /// The lanes behind that port, where it is the same one and the lanes of the two ways tell
+    /// their queues apart.
+    pub lanes: Option<[u8; 2]>,
     /// The choices of the packet for the shortest way and the detour.
     pub choices: [u32; 2],
     weights: [u64; 2],
@@ -93,14 +96,17 @@ impl Routes {
         }
         let out = Header { choice: header.choice & !FOR_NOW, ..*header };
         let stays = if self.is_progressive() { header.choice | FOR_NOW } else { 0 };
-        let hop = |choice| self.hop(switch, input.0, input.1, &Header { choice, ..*header }).port;
+        let hop = |choice| self.hop(switch, input.0, input.1, &Header { choice, ..*header });
         let weights = match weights {
             Weights::Factor(factor) => [1, factor.into()],
             Weights::Hops => self.crossings(here, &out)?,
         };
         let choices = [stays, out.choice];
-        let [minimal, detour] = choices.map(hop);
-        Some(Alternatives { minimal, detour, choices, weights, offset: offset.into() })
+        let [near, far] = choices.map(hop);
+        let apart = matches!(self.lanes, Lanes::Globals { late: true, .. });
+        let lanes = (apart && near.port == far.port).then_some([near.lane, far.lane]);
+        let (minimal, detour, offset) = (near.port, far.port, offset.into());
+        Some(Alternatives { minimal, detour, lanes, choices, weights, offset })
     }
 
     /// True if packets may leave their shortest ways behind the first switch.
@@ -110,6 +116,12 @@ impl Routes {
             (Next::Switches(Switches { via: Via::Switch { phases, .. }, .. }), _) => phases[0] > 0,
             _ => false,
         }
+    }
+
+    /// True if the queues that are compared are those of what waits: for progressive routing, and
+    /// in dragonflies where packets go by way of a group.
+    pub const fn counts_queues(&self) -> bool {
+        self.is_progressive() || matches!(self.lanes, Lanes::Globals { late: true, .. })
     }
 
     /// The links between switches on the shortest way in a `HyperX` and by way of the choice.

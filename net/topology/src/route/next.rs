@@ -251,6 +251,11 @@ impl Switches {
                 of[self.way(self.homes.of(header.source).0, home)]
             }
             Lanes::Layers { of, half, .. } => half + of[self.way(header.choice - 1, home)],
+            Lanes::Globals { classes, late: true, .. }
+                if header.choice == 0 && classes.of(switch, input.0) == Class::Host =>
+            {
+                1
+            }
             _ => lanes.after(switch, input, port),
         };
         (port, lane)
