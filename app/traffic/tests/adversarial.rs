@@ -1,7 +1,7 @@
 //! Adversarial traffic, all of a group to the next one: shortest ways share one link, and routings
 //! that leave them do not (Kim et al., ISCA 2008, section 4; Ahn et al., SC 2009).
 
-use packet::{Fabric, Packets, Parameters, preset};
+use packet::{Arbitration, Fabric, Packets, Parameters, preset};
 use topology::Routes;
 use traffic::{Arrivals, Lengths, Pattern, Point, Settings, Span, run};
 use units::Time;
@@ -97,6 +97,53 @@ fn dragonfly_progressive() {
     assert_between("dragonfly:p=4", "par", [0.3, 0.55]);
 }
 
+/// Measures a load of messages of one packet on the default router, whose links have a channel for
+/// each lane with a buffer of a round trip and a packet, in `batches` batches after as many.
+fn usual(spec: &str, routing: &str, load: f64, batches: u32) -> Point {
+    let topology = topology::parse(spec).expect(spec);
+    let routes = Routes::build(&topology, Some(routing.parse().expect(routing))).expect(routing);
+    let parameters = Parameters { ordered: false, ..preset("packet-default").expect("a preset") };
+    let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
+    let settings = Settings {
+        lengths: Lengths::Fixed(256),
+        span: Span::Batches { warm_up: batches, kept: batches },
+        ..Settings::new(Pattern::NextGroup.on(&topology).expect("destinations"), load)
+    };
+    run(&Packets::new(fabric), &settings).expect("it runs")
+}
+
+/// Checks the default router at a load of 0.3, which is far above the bound of shortest ways, and
+/// where hosts send all they can: what is accepted there is at least 0.3 as well, so that it does
+/// not fall beyond saturation, and no more than detours allow.
+fn assert_detours_of_usual(spec: &str, routing: &str, batches: u32) {
+    let steady = usual(spec, routing, 0.3, batches).accepted.mean;
+    assert!(steady > 0.297, "{spec} {routing}: {steady}");
+    let most = usual(spec, routing, 1.0, batches).accepted.mean;
+    assert!((0.3..0.5).contains(&most), "{spec} {routing}: {most}");
+    println!("{spec} {routing}: accepts {steady} of 0.3, {most} of 1");
+}
+
+/// Shortest ways accept 1 / (p a): 1/8 with p = 2.
+#[test]
+fn default_router() {
+    let least = usual("dragonfly:p=2", "minimal", 1.0, 20).accepted.mean;
+    assert!((least * 8.0 - 1.0).abs() < 0.05, "{least}");
+    for routing in ["ugal-l", "ugal-g", "par"] {
+        assert_detours_of_usual("dragonfly:p=2", routing, 20);
+    }
+}
+
+/// With p = 4 the bound of shortest ways is 1/32.
+#[test]
+#[ignore = "takes long"]
+fn default_router_of_1056_hosts() {
+    let least = usual("dragonfly:p=4", "minimal", 1.0, 20).accepted.mean;
+    assert!((least * 32.0 - 1.0).abs() < 0.05, "{least}");
+    for routing in ["valiant", "ugal-l", "ugal-g", "par"] {
+        assert_detours_of_usual("dragonfly:p=4", routing, 20);
+    }
+}
+
 /// In a row of five routers whose hosts send all they can to the first, round robin halves what
 /// comes from behind: 1/2, 1/4, 1/8, 1/8. By age all get the same.
 #[test]
@@ -127,8 +174,34 @@ fn shares_of_a_parking_lot() {
         let pairs = || found.iter().zip(expected);
         assert!(pairs().all(|(a, b)| (a - b).abs() < 0.03), "{found:?} {expected:?}");
     };
-    near(shares(packet::Arbitration::RoundRobin), [0.5, 0.25, 0.125, 0.125]);
-    near(shares(packet::Arbitration::Age), [0.25; 4]);
+    near(shares(Arbitration::RoundRobin), [0.5, 0.25, 0.125, 0.125]);
+    near(shares(Arbitration::Age), [0.25; 4]);
+}
+
+/// On a ring of 16 all hosts send 7 further, so that the bound is 1/7. Where they send all they
+/// can, round robin gives each host half of a full link, and the link behind it the other half:
+/// together they get what one link carries, 1/16 each on average. By age the default router keeps
+/// what it accepts just beyond saturation.
+#[test]
+fn ring_beyond_saturation() {
+    let accepted = |arbiter, load| {
+        let topology = topology::parse("ring:switches=16").expect("a ring");
+        let routes = Routes::build(&topology, None).expect("routes");
+        let standard = preset("packet-default").expect("a preset");
+        assert_eq!(standard.arbiter, Arbitration::Age);
+        let fabric = Fabric::new(&topology.graph, routes, Parameters { arbiter, ..standard });
+        let pattern = Pattern::named("tornado").expect("a name").on(&topology);
+        let settings = Settings {
+            lengths: Lengths::Fixed(256),
+            span: Span::Batches { warm_up: 40, kept: 40 },
+            ..Settings::new(pattern.expect("a tornado"), load)
+        };
+        run(&Packets::new(fabric.expect("a fabric")), &settings).expect("it runs").accepted.mean
+    };
+    let robin = accepted(Arbitration::RoundRobin, 1.0);
+    assert!((robin * 16.0 - 1.0).abs() < 0.03, "{robin}");
+    let [near, far] = [0.2, 1.0].map(|load| accepted(Arbitration::Age, load));
+    assert!(near > 0.7 / 7.0 && far > 0.95 * near && far < 1.0 / 7.0, "{near} {far}");
 }
 
 /// In a HyperX of one dimension with 4 hosts a switch the link to the next one carries 1/4.

@@ -71,7 +71,7 @@ fn cycles_of_a_nanosecond() {
 
 #[test]
 fn packets_of_a_system_network() {
-    let standard = || shipped("packet-default");
+    let standard = || Parameters { arbiter: Arbitration::RoundRobin, ..shipped("packet-default") };
     let long = Parameters { cable: Time::from_ps(33_333), channels: Some(4), ..standard() };
     let each = Parameters { choice: Choice::Message, ordered: false, ..standard() };
     let short = Parameters { buffer: Some(4), channels: Some(6), ..standard() };

@@ -8,6 +8,7 @@ use std::{
 use draw::{Curve, CurveChart, stacked};
 use experiment::{Configuration, Measured, TrafficPlan};
 use results::{Artifact, PointRow, Reader};
+use traffic::Point;
 use transport_mpi::Job;
 use units::Time;
 
@@ -70,6 +71,16 @@ fn show(format: Format, measured: &Measured, out: &mut impl Write) -> io::Result
              stuck"
         )?;
     }
+    if let Some([best, worst]) = falls(&measured.points) {
+        writeln!(
+            out,
+            "\n\
+             accepted load falls beyond saturation, from {:.4} at {} to {:.4} at {}: packets that \
+             enter take the links from those on their way (on the model packet, \
+             network.arbitration = \"age\" shares links evenly)",
+            best.accepted.mean, best.load, worst.accepted.mean, worst.load
+        )?;
+    }
     let Some(saturation) = &measured.saturation else { return Ok(()) };
     let [low, high] = saturation.between;
     let too_much = saturation.points.iter().filter(|point| !point.sustained());
@@ -82,6 +93,22 @@ fn show(format: Format, measured: &Measured, out: &mut impl Write) -> io::Result
     }
     let throughput = saturation.throughput;
     writeln!(out, "\nsaturated between {low:.3} and {high:.3}, accepting {throughput:.4} there")
+}
+
+/// The part of the most that is accepted below which a network that is offered more has lost a good
+/// deal.
+const KEPT: f64 = 0.8;
+
+/// Returns the point that accepts most and the one of a higher load that accepts least, if that is
+/// much less.
+fn falls(points: &[Point]) -> Option<[&Point; 2]> {
+    let moves = || points.iter().filter(|point| point.deadlock.is_none());
+    let by_accepted =
+        |one: &&Point, other: &&Point| one.accepted.mean.total_cmp(&other.accepted.mean);
+    let best = moves().max_by(by_accepted)?;
+    let beyond = moves().filter(|point| point.load > best.load && point.saturated);
+    let worst = beyond.min_by(by_accepted)?;
+    (worst.accepted.mean < KEPT * best.accepted.mean).then_some([best, worst])
 }
 
 /// A curve of a picture: its name and its points.

@@ -128,6 +128,22 @@ fn traffic_tables_and_saturation() {
     assert_eq!(read("out/links.svg").matches("<line").count(), 16);
 }
 
+/// On a ring of 16 tornado moves 7 further. By round robin what hosts get beyond saturation adds up
+/// to one link, 1/16 of what they offer; by age, as the default router has it, it does not fall.
+#[test]
+fn loads_beyond_saturation() {
+    let folder = Folder::new("packet-beyond");
+    let ring = "run traffic:tornado --network packet --topology ring:switches=16 --length 256B \
+                --load 0.1:0.4:0.3 --set traffic.batches=20";
+    let shown = |rule: &str| folder.heddle(&format!("{ring}{rule}")).stdout;
+    let falls = "accepted load falls beyond saturation, from 0.1";
+    let robin = shown(" --set network.arbitration=round-robin");
+    assert!(robin.contains(falls) && robin.contains(" to 0.06"), "{robin}");
+    assert!(robin.contains("network.arbitration = \"age\""), "{robin}");
+    let usual = shown("");
+    assert!(usual.contains("  saturated") && !usual.contains("falls"), "{usual}");
+}
+
 /// Programs have the tables of the network over either model with switches: all messages between
 /// hosts of a star cross two links.
 #[test]
