@@ -126,7 +126,7 @@ impl Router {
                 continue;
             }
             let flits = u32::try_from(self.queue(net, now, of, None)).unwrap_or(u32::MAX);
-            empty &= flits == 0;
+            empty &= self.used(net, now, of, None) == 0;
             if std::mem::replace(told, flits) == flits {
                 continue;
             }

@@ -53,11 +53,12 @@ impl Router {
         let Some(ways) = ways else { return };
         let [minimal, detour] = if self.waiting.is_empty() {
             [ways.minimal, ways.detour].map(|port| self.used(net, now, port, None))
-        } else if let Some(lanes) = ways.lanes {
-            lanes.map(|lane| self.queue(net, now, ways.minimal, Some(lane)))
         } else {
-            let header = |choice| Header { choice, ..header };
-            ways.choices.map(|choice| self.queued_on_way(net, now, place, &header(choice)))
+            let lanes = ways.lanes.map_or([None; 2], |lanes| lanes.map(Some));
+            [0, 1].map(|way| {
+                let header = Header { choice: ways.choices[way], ..header };
+                self.queued_on_way(net, now, (place, lanes[way]), &header)
+            })
         };
         let [stays, leaves] = ways.choices;
         let choice = if ways.prefers_minimal(minimal, detour) { stays } else { leaves };
@@ -65,16 +66,17 @@ impl Router {
         self.packets[head as usize].packet.choice = choice;
     }
 
-    /// The flits queued on the way of a packet, as far as this router knows of them.
+    /// The flits queued on the way of a packet, as far as this router knows of them; with a lane
+    /// only those on its channels here.
     fn queued_on_way(
         &self,
         net: &Fabric,
         now: u64,
-        (port, lane): (u16, u8),
+        ((port, lane), of_lane): ((u16, u8), Option<u8>),
         header: &Header,
     ) -> u64 {
         let hop = net.hop(self.device, port, lane, header);
-        let here = self.queue(net, now, hop.port, None);
+        let here = self.queue(net, now, hop.port, of_lane);
         let Some(sharing) = &net.sharing else { return here };
         let link = net.port(self.device, hop.port).filter(|_| sharing.with.contains(&hop.port));
         let Some(link) = link else { return here };

@@ -3,8 +3,11 @@
 //! UGAL (Singh, "Load-balanced routing in interconnection networks", 2005; Kim et al., ISCA 2008,
 //! section 4): at the switch of the source the shortest way is taken if what is queued on it, times
 //! a weight, is at most what is queued on the detour, times its weight, and an offset. UGAL-L looks
-//! at the outputs of that switch. UGAL-G also looks at those of the next switch on either way, as
-//! far as they are [`Shared`]: Kim et al. take the links to other groups, which balance the load.
+//! at the outputs of that switch. In dragonflies packets on shortest ways begin on lane 1 and
+//! others on lane 0, and where both ways begin at one output their lanes are compared (the
+//! selective discrimination of virtual channels of Kim et al.). UGAL-G also looks at those of the
+//! next switch on either way, as far as they are [`Shared`]: Kim et al. take the links to other
+//! groups, which balance the load.
 //!
 //! Progressive adaptive routing (Jiang, Kim and Dally, "Indirect adaptive routing on large scale
 //! interconnection networks", ISCA 2009) compares the outputs again at each switch where a packet
