@@ -198,6 +198,29 @@ fn progressive_within_the_group() {
     assert_eq!(routes.alternatives(14, (end.port, 1), false, &leaves), None);
 }
 
+/// Switch 0 of group 0 has the links to groups 1 and 2. From switch 1 the shortest way to group 1
+/// and a detour by group 2 begin at the same port, on lanes that tell them apart; a detour by group
+/// 8, to which switch 3 has the link, at another. By way of a switch, as in BookSim 2, ports count.
+#[test]
+fn lanes_tell_ways_apart() {
+    let first = |routing: &str, group: u32| {
+        let (topology, routes) = routed("dragonfly:p=2", Some(routing));
+        let switch = topology.graph.hosts() + 1;
+        let via = if routing.contains("via") { 4 * group } else { group };
+        let header = Header { source: 2, destination: 8, level: 0, choice: 1 + via };
+        let found = routes.alternatives(switch, (0, 0), true, &header).expect("a choice");
+        let lanes =
+            found.choices.map(|choice| routes.hop(switch, 0, 0, &Header { choice, ..header }).lane);
+        (found.minimal == found.detour, found.lanes, lanes)
+    };
+    for routing in ["ugal-l", "ugal-g"] {
+        assert_eq!(first(routing, 2), (true, Some([1, 0]), [1, 0]), "{routing}");
+        assert_eq!(first(routing, 8), (false, None, [1, 0]), "{routing}");
+    }
+    assert_eq!(first("ugal-l:via=switch", 2), (true, None, [1, 0]));
+    assert_eq!(first("par", 2).1, None);
+}
+
 /// Switches of a dragonfly tell the others of their group of their links to other groups; those of
 /// a complete graph tell all of all.
 #[test]
