@@ -22,8 +22,11 @@
 #define BUDGET 700e6
 #define PATIENCE 60e9
 
-/* Messages of a round trip: the rate shows in the further ones. */
-#define MANY 9
+/* Messages in a row: what a further one takes shows in many, but many large ones take long. */
+static uint32_t many(size_t bytes)
+{
+    return bytes <= 1024 ? 33 : 9;
+}
 
 enum kind { PLAIN, LAST, ANSWER };
 
@@ -148,16 +151,16 @@ static int measure(const struct heddle_way *way, unsigned rail, struct heddle_re
     for (int turn = 0; turn < 3 || (turn < 16 && heddle_now() < end); turn++)
         for (size_t at = 0; at < count; at++) {
             double alone = round_trip(way, 1, 0, sizes[at], samples);
-            double row = round_trip(way, MANY, 0, sizes[at], samples);
+            double row = round_trip(way, many(sizes[at]), 0, sizes[at], samples);
             double paused;
             if (turn == 0)
-                pauses[at] = 20e3 + 2 * (row > alone ? row - alone : 0) / (MANY - 1);
-            paused = round_trip(way, MANY, pauses[at], sizes[at], samples);
+                pauses[at] = 20e3 + 2 * (row > alone ? row - alone : 0) / (many(sizes[at]) - 1);
+            paused = round_trip(way, many(sizes[at]), pauses[at], sizes[at], samples);
             if (alone < 0 || row < 0 || paused < 0)
                 goto silent;
             heddle_trip(samples, 1, 0, sizes[at], alone);
-            heddle_trip(samples, MANY, 0, sizes[at], row);
-            heddle_trip(samples, MANY, pauses[at], sizes[at], paused);
+            heddle_trip(samples, many(sizes[at]), 0, sizes[at], row);
+            heddle_trip(samples, many(sizes[at]), pauses[at], sizes[at], paused);
         }
     return heddle_fit(samples, heddle.modules[rail].name, &known.rails[rail], reason);
 

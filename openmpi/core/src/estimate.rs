@@ -46,7 +46,12 @@ impl Samples {
         let receive = value("o_receive").or(value("o")).unwrap_or(send);
         let way = fitted.one_way.map_or_else(|| self.least_way(), |way| way.value);
         let latency = value("L").unwrap_or(way - send - receive);
-        let gap = value("g").or(fitted.hidden_gap).unwrap_or(short);
+        // g is not more than messages of any size leave beside their bytes. Transports that gather
+        // small messages of a row take less for each than what a pause between them shows, and a g
+        // that is too long drives messages to slower rails.
+        let beside = rows.iter().map(|(bytes, time)| time - rate * bytes.saturating_sub(1) as f64);
+        let most_gap = beside.fold(short, f64::min).max(0.0);
+        let gap = value("g").or(fitted.hidden_gap).unwrap_or(short).min(most_gap);
         let rail = Rail {
             send_overhead: ticks(send),
             receive_overhead: ticks(receive),
@@ -65,17 +70,17 @@ impl Samples {
     /// nanoseconds.
     fn rows(&self) -> Vec<(u64, f64)> {
         let mut times: BTreeMap<u64, [Vec<f64>; 2]> = BTreeMap::new();
+        let mut further: BTreeMap<u64, u32> = BTreeMap::new();
         for sample in &self.0 {
             if sample.operation == Operation::RoundTrip && sample.delay == 0.0 {
-                let of = times.entry(sample.bytes).or_default();
-                let per_message = sample.time / f64::from(sample.messages.saturating_sub(1).max(1));
-                of[usize::from(sample.messages > 1)].push(per_message);
+                let is_row = sample.messages > 1;
+                times.entry(sample.bytes).or_default()[usize::from(is_row)].push(sample.time);
+                further.insert(sample.bytes, sample.messages.saturating_sub(1));
             }
         }
         let row = |(bytes, [alone, row]): (u64, [Vec<f64>; 2])| {
-            let further = self.0.iter().map(|sample| sample.messages).max()?.checked_sub(1)?;
-            let first = median(alone)? / f64::from(further.max(1));
-            Some((bytes, (median(row)? - first).max(0.0)))
+            let further = f64::from(*further.get(&bytes)?).max(1.0);
+            Some((bytes, ((median(row)? - median(alone)?) / further).max(0.0)))
         };
         times.into_iter().filter_map(row).collect()
     }
