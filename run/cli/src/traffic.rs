@@ -6,7 +6,7 @@ use std::{
 };
 
 use draw::{Curve, CurveChart, stacked};
-use experiment::{Configuration, Measured, TrafficPlan};
+use experiment::{Configuration, Measured, TrafficPlan, Value};
 use results::{Artifact, PointRow, Reader};
 use traffic::Point;
 use transport_mpi::Job;
@@ -25,6 +25,9 @@ pub fn run(
     configuration: Configuration,
     job: Option<&'static Job>,
 ) -> Result<(), Ending> {
+    // Only the model packet has this key, and by default it is "age".
+    let arbitration = configuration.get("network.arbitration");
+    let by_robin = matches!(arbitration, Some((Value::Word("round-robin"), _)));
     let mut plan = TrafficPlan::new(configuration)?;
     if let Some(job) = job {
         plan.spread(job)?;
@@ -37,7 +40,7 @@ pub fn run(
     let measured = plan.run()?;
     if !arguments.quiet && !processes::is_silent() {
         let mut text = Vec::new();
-        let shown = show(arguments.format, &measured, &mut text)
+        let shown = show(arguments.format, &measured, by_robin, &mut text)
             .and_then(|()| io::stdout().write_all(&text));
         written(shown, "standard output")?;
     }
@@ -54,7 +57,12 @@ pub fn run(
     Ok(())
 }
 
-fn show(format: Format, measured: &Measured, out: &mut impl Write) -> io::Result<()> {
+fn show(
+    format: Format,
+    measured: &Measured,
+    by_robin: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
     if format == Format::Json {
         serde_json::to_writer(&mut *out, measured)?;
         return out.write_all(b"\n");
@@ -72,12 +80,13 @@ fn show(format: Format, measured: &Measured, out: &mut impl Write) -> io::Result
         )?;
     }
     if let Some([best, worst]) = falls(&measured.points) {
+        let help =
+            if by_robin { "; network.arbitration = \"age\" shares links evenly" } else { "" };
         writeln!(
             out,
             "\n\
              accepted load falls beyond saturation, from {:.4} at {} to {:.4} at {}: packets that \
-             enter take the links from those on their way (on the model packet, \
-             network.arbitration = \"age\" shares links evenly)",
+             enter take the links from those on their way{help}",
             best.accepted.mean, best.load, worst.accepted.mean, worst.load
         )?;
     }
