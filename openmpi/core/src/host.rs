@@ -16,7 +16,7 @@ pub struct Host {
     /// False for policies that give rails their turns: these are kept by each process.
     by_time: bool,
     segment: Segment,
-    /// What a byte has taken on each rail in the last intervals, in nanoseconds, and how many
+    /// The times of a byte on each rail in the last intervals, in nanoseconds, and how many
     /// intervals there were.
     recent: [([f64; INTERVALS], usize); MOST_RAILS],
 }
