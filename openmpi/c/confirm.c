@@ -118,9 +118,7 @@ void heddle_sent(struct heddle_endpoint *endpoint, unsigned rail, size_t bytes)
  * busy between the two, and shows what a byte takes on it. */
 static void confirmed(const struct mark *mark)
 {
-    struct heddle_endpoint *endpoint = heddle.host && mark->endpoint < heddle.endpoint_count
-                                           ? heddle.endpoints[mark->endpoint]
-                                           : NULL;
+    struct heddle_endpoint *endpoint = heddle.host ? heddle_numbered(mark->endpoint) : NULL;
     struct heddle_way *way;
     double now = heddle_now();
     if (!endpoint || mark->rail >= heddle.count)
@@ -195,9 +193,11 @@ static int watch(void)
     if (now < next)
         return 0;
     next = now + WATCH_EVERY;
-    for (uint32_t at = 0; at < heddle.endpoint_count; at++)
-        if (heddle.endpoints[at])
-            look_after(heddle.endpoints[at], now);
+    for (uint32_t at = 0; at < heddle.endpoint_count; at++) {
+        struct heddle_endpoint *endpoint = heddle_numbered(at);
+        if (endpoint)
+            look_after(endpoint, now);
+    }
     return 0;
 }
 

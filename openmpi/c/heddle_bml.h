@@ -108,6 +108,7 @@ int heddle_send_small(const struct heddle_way *way, mca_btl_base_tag_t tag, cons
 
 void heddle_carries(const struct mca_btl_base_endpoint_t *to, unsigned rail, size_t bytes);
 struct heddle_endpoint *heddle_attached(const ompi_proc_t *proc);
+struct heddle_endpoint *heddle_numbered(uint32_t number);
 
 /* large.c */
 #define HEDDLE_LARGE ((uint64_t)1 << 30)

@@ -20,14 +20,15 @@ static struct heddle_place *place_of(const struct mca_btl_base_endpoint_t *of)
     }
 }
 
-static int put_place(struct mca_btl_base_endpoint_t *of, struct heddle_endpoint *endpoint)
+/* Makes room in the table for one more; false without memory. */
+static bool has_place(void)
 {
     if (2 * heddle.place_count >= heddle.place_room) {
         struct heddle_place *old = heddle.places;
         size_t room = heddle.place_room;
         struct heddle_place *larger = calloc(room ? 2 * room : 64, sizeof *larger);
         if (!larger)
-            return OMPI_ERR_OUT_OF_RESOURCE;
+            return false;
         heddle.places = larger;
         heddle.place_room = room ? 2 * room : 64;
         for (size_t at = 0; at < room; at++)
@@ -35,10 +36,21 @@ static int put_place(struct mca_btl_base_endpoint_t *of, struct heddle_endpoint 
                 *place_of(old[at].of) = old[at];
         free(old);
     }
-    struct heddle_place *place = place_of(of);
-    heddle.place_count += !place->of;
-    *place = (struct heddle_place){ of, endpoint };
-    return OMPI_SUCCESS;
+    return true;
+}
+
+/* Says which process an endpoint leads to; NULL for none any more. */
+static int put_place(struct mca_btl_base_endpoint_t *of, struct heddle_endpoint *endpoint)
+{
+    OPAL_THREAD_LOCK(&heddle_lock);
+    bool is_there = has_place();
+    if (is_there) {
+        struct heddle_place *place = place_of(of);
+        heddle.place_count += !place->of;
+        *place = (struct heddle_place){ of, endpoint };
+    }
+    OPAL_THREAD_UNLOCK(&heddle_lock);
+    return is_there ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
 static struct heddle_endpoint *endpoint_of(const struct mca_btl_base_endpoint_t *of)
@@ -339,19 +351,35 @@ static void show(struct heddle_endpoint *endpoint)
     list->arr_index = 0;
 }
 
+/* Gives an endpoint its number. */
 static int keep(struct heddle_endpoint *endpoint)
 {
+    OPAL_THREAD_LOCK(&heddle_lock);
     if (heddle.endpoint_count == heddle.endpoint_room) {
         uint32_t room = heddle.endpoint_room ? 2 * heddle.endpoint_room : 16;
         void *larger = realloc(heddle.endpoints, room * sizeof *heddle.endpoints);
-        if (!larger)
-            return OMPI_ERR_OUT_OF_RESOURCE;
-        heddle.endpoints = larger;
-        heddle.endpoint_room = room;
+        if (larger) {
+            heddle.endpoints = larger;
+            heddle.endpoint_room = room;
+        }
     }
-    endpoint->number = heddle.endpoint_count;
-    heddle.endpoints[heddle.endpoint_count++] = endpoint;
-    return OMPI_SUCCESS;
+    bool has_room = heddle.endpoint_count < heddle.endpoint_room;
+    if (has_room) {
+        endpoint->number = heddle.endpoint_count;
+        heddle.endpoints[heddle.endpoint_count++] = endpoint;
+    }
+    OPAL_THREAD_UNLOCK(&heddle_lock);
+    return has_room ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+/* The endpoint of a number; NULL if it is gone. */
+struct heddle_endpoint *heddle_numbered(uint32_t number)
+{
+    OPAL_THREAD_LOCK(&heddle_lock);
+    struct heddle_endpoint *found =
+        number < heddle.endpoint_count ? heddle.endpoints[number] : NULL;
+    OPAL_THREAD_UNLOCK(&heddle_lock);
+    return found;
 }
 
 static bool is_attached(const mca_bml_base_endpoint_t *base)
@@ -438,7 +466,7 @@ void heddle_detach(ompi_proc_t *proc)
     heddle.endpoints[endpoint->number] = NULL;
     for (unsigned rail = 0; rail < heddle.count; rail++)
         if (endpoint->ways[rail].endpoint)
-            place_of(endpoint->ways[rail].endpoint)->endpoint = NULL;
+            put_place(endpoint->ways[rail].endpoint, NULL);
     free(endpoint);
 }
 
