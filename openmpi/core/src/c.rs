@@ -236,7 +236,7 @@ pub unsafe extern "C" fn heddle_trip(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_send(samples: *mut Samples, bytes: u64, time: f64) {
     // SAFETY: `heddle_samples_new` has made them.
-    unsafe { &mut *samples }.send(bytes, time);
+    unsafe { &mut *samples }.sent(bytes, time);
 }
 
 /// Estimates a rail from samples, and frees them.

@@ -13,6 +13,10 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Samples(Vec<Sample>);
 
+/// The kind of a time, within which times are compared: the operation, the messages of a row,
+/// whether there are pauses between them, and the size.
+type Kind = (Operation, u32, bool, u64);
+
 /// Replicates: only the values are used, and their intervals must exist.
 const REPLICATES: u32 = 40;
 
@@ -26,7 +30,7 @@ impl Samples {
     }
 
     /// Adds the time, in nanoseconds, that the CPU took to send a message of `bytes` bytes.
-    pub fn send(&mut self, bytes: u64, time: f64) {
+    pub fn sent(&mut self, bytes: u64, time: f64) {
         self.0.push(Sample::simple(Operation::Send, bytes, self.0.len() as u32, time));
     }
 
@@ -34,18 +38,24 @@ impl Samples {
     /// CPU costs from what the interface does, as on a loop within a host, rows of messages say
     /// what a message takes, whatever it waits for.
     pub fn fit(&self, name: &str) -> Result<Rail, Error> {
-        let fitted = fit(&self.0, &Options { replicates: REPLICATES });
+        let quiet = self.faster_half();
+        let fitted = fit(&quiet.0, &Options { replicates: REPLICATES });
         let value = |key| fitted.parameters.get(key).map(|estimate| estimate.value);
-        let rows = self.rows();
+        let rows = quiet.rows();
         let (Some(&(least, short)), Some(&(most, long))) = (rows.first(), rows.last()) else {
             return Err(Error::new("no rows of messages were timed"));
         };
         let slope = (long - short) / (most - least).max(1) as f64;
-        let rate = value("G").unwrap_or(slope);
-        let send = value("o_send").or(value("o")).unwrap_or_else(|| self.least_send());
-        let receive = value("o_receive").or(value("o")).unwrap_or(send);
-        let way = fitted.one_way.map_or_else(|| self.least_way(), |way| way.value);
-        let latency = value("L").unwrap_or(way - send - receive);
+        // Rows show the rate directly; where it is far from that, the times were disturbed.
+        let is_near = |rate: &f64| (0.75..1.33).contains(&(rate / slope));
+        let rate = value("G").filter(is_near).unwrap_or(slope);
+        // The CPU is not busy for longer than a send has taken, nor, at both ends, for longer than
+        // a message is on its way; L is the rest of that.
+        let way = (quiet.way() - rate * least.saturating_sub(1) as f64).max(0.0);
+        let busy = quiet.send().min(way / 2.0);
+        let send = value("o_send").or(value("o")).unwrap_or(busy).min(busy);
+        let receive = value("o_receive").or(value("o")).unwrap_or(send).min(busy);
+        let latency = way - send - receive;
         // g is not more than messages of any size leave beside their bytes. Transports that gather
         // small messages of a row take less for each than what a pause between them shows, and a g
         // that is too long drives messages to slower rails.
@@ -64,6 +74,26 @@ impl Samples {
         is_useful.then_some(rail).ok_or_else(|| {
             Error::new(format!("a byte takes {rate} ns over rail {name} by its measured times"))
         })
+    }
+
+    /// Returns the faster half of the times of each kind: what disturbs a measurement of less than
+    /// a second, another process or another machine, only makes times longer.
+    fn faster_half(&self) -> Self {
+        let mut kinds: Vec<(Kind, Vec<&Sample>)> = Vec::new();
+        for sample in &self.0 {
+            let kind =
+                (sample.operation.clone(), sample.messages, sample.delay > 0.0, sample.bytes);
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, of)) => of.push(sample),
+                None => kinds.push((kind, vec![sample])),
+            }
+        }
+        let half = |(_, mut of): (Kind, Vec<&Sample>)| {
+            of.sort_by(|one, other| one.time.total_cmp(&other.time));
+            let kept = of.len().div_ceil(2);
+            of.into_iter().take(kept).cloned().collect::<Vec<_>>()
+        };
+        Self(kinds.into_iter().flat_map(half).collect())
     }
 
     /// Returns for each size, the least first, the median time of a further message in a row, in
@@ -85,19 +115,22 @@ impl Samples {
         times.into_iter().filter_map(row).collect()
     }
 
-    /// Returns half of the least round trip, in nanoseconds.
-    fn least_way(&self) -> f64 {
-        let alone = self
-            .0
-            .iter()
-            .filter(|sample| sample.operation == Operation::RoundTrip && sample.messages == 1);
-        alone.map(|sample| sample.time / 2.0).reduce(f64::min).unwrap_or(0.0)
+    /// Returns half of the median round trip of one message of the least size, in nanoseconds.
+    fn way(&self) -> f64 {
+        self.smallest(&Operation::RoundTrip) / 2.0
     }
 
-    /// Returns the least time of a send, in nanoseconds.
-    fn least_send(&self) -> f64 {
-        let sends = self.0.iter().filter(|sample| sample.operation == Operation::Send);
-        sends.map(|sample| sample.time).reduce(f64::min).unwrap_or(0.0)
+    /// Returns the median time of a send of the least size, in nanoseconds.
+    fn send(&self) -> f64 {
+        self.smallest(&Operation::Send)
+    }
+
+    /// Returns the median time of an operation with one message of the least size, in nanoseconds.
+    fn smallest(&self, operation: &Operation) -> f64 {
+        let of_one = |sample: &&Sample| sample.operation == *operation && sample.messages == 1;
+        let least = self.0.iter().filter(of_one).map(|sample| sample.bytes).min();
+        let of = self.0.iter().filter(of_one).filter(|sample| Some(sample.bytes) == least);
+        median(of.map(|sample| sample.time).collect()).unwrap_or(0.0)
     }
 }
 
@@ -124,6 +157,7 @@ mod tests {
                 let time = f64::from(messages - 1) * between + 2.0 * way;
                 for extra in [0.0, 1.0, 2.0] {
                     samples.trip(messages, delay, bytes, time + extra);
+                    samples.sent(bytes, o + extra);
                 }
             }
         }
@@ -150,7 +184,7 @@ mod tests {
                 samples.trip(1, 0.0, bytes, 2.0 * way + noise);
                 samples.trip(9, 0.0, bytes, 2.0 * way + 8.0 * message + noise);
                 samples.trip(9, 40_000.0, bytes, 2.0 * way + 8.0 * (message + 40_000.0) + noise);
-                samples.send(bytes, message);
+                samples.sent(bytes, message);
             }
         }
         let rail = samples.fit("x").unwrap();
@@ -158,6 +192,34 @@ mod tests {
         assert!((0.45..=0.55).contains(&rate), "{rate}");
         let way = (rail.send_overhead + rail.receive_overhead + rail.latency) >> 10;
         assert!((5800..=6300).contains(&way), "{way}");
+    }
+
+    /// A third of the times is longer by up to 10 ms, as if the processor had been taken away.
+    #[test]
+    fn disturbed_times_are_left_out() {
+        let mut samples = Samples::default();
+        let mut turn = 0_u32;
+        for bytes in [64_u64, 1024, 8192, 32_768] {
+            let long = 8.0 * (bytes - 1) as f64;
+            for _ in 0..9 {
+                turn += 1;
+                let late =
+                    if turn.is_multiple_of(3) { f64::from(turn * 7 % 11) * 1e6 } else { 0.0 };
+                let way = 30_000.0 + long;
+                let messages = if bytes <= 1024 { 33 } else { 9 };
+                let further = f64::from(messages - 1);
+                samples.trip(1, 0.0, bytes, 2.0 * way + late);
+                samples.trip(messages, 0.0, bytes, 2.0 * way + further * (3000.0 + long) + late);
+                let paused = further * f64::max(401_500.0, 3000.0 + long);
+                samples.trip(messages, 400_000.0, bytes, 2.0 * way + paused);
+                samples.sent(bytes, 1500.0 + late);
+            }
+        }
+        let rail = samples.fit("x").unwrap();
+        let rate = rail.gap_per_byte as f64 / (1_u64 << 20) as f64;
+        assert!((7.5..8.5).contains(&rate), "{rate}");
+        let way = (rail.send_overhead + rail.receive_overhead + rail.latency) >> 10;
+        assert!((28_000..33_000).contains(&way), "{way}");
     }
 
     #[test]
