@@ -177,7 +177,7 @@ static int add_procs(size_t count, ompi_proc_t **procs, struct opal_bitmap_t *re
     if (!heddle.started) {
         heddle.started = true;
         if ((code = heddle_find_modules()) != OMPI_SUCCESS
-            || (code = heddle_start(count, procs)) != OMPI_SUCCESS)
+            || (code = heddle_start()) != OMPI_SUCCESS)
             return code;
     }
     for (size_t at = 0; at < count && code == OMPI_SUCCESS; at++)

@@ -128,7 +128,7 @@ bool heddle_way_over(ompi_proc_t *proc, const mca_btl_base_module_t *btl,
                      struct heddle_way *way);
 
 /* Knows the parameters of the rails when it returns. */
-int heddle_start(size_t count, ompi_proc_t **procs);
+int heddle_start(void);
 
 /* Tags of messages of the component's own, in the range for users of modules. */
 #define HEDDLE_TAG_TRIP (MCA_BTL_TAG_USR + 0x18)

@@ -77,6 +77,7 @@ heddle_samples *heddle_samples_new(void);
 void heddle_trip(heddle_samples *samples, uint32_t messages, double delay, uint64_t bytes,
                  double nanoseconds);
 void heddle_send(heddle_samples *samples, uint64_t bytes, double nanoseconds);
+void heddle_samples_free(heddle_samples *samples);
 int heddle_fit(heddle_samples *samples, const char *name, struct heddle_rail *rail,
                struct heddle_reason reason);
 

@@ -165,6 +165,7 @@ static int measure(const struct heddle_way *way, unsigned rail, struct heddle_re
     return heddle_fit(samples, heddle.modules[rail].name, &known.rails[rail], reason);
 
 silent:
+    heddle_samples_free(samples);
     snprintf(reason.text, reason.length, "no answer comes over it");
     return -1;
 }
@@ -228,8 +229,9 @@ static int read_file(struct heddle_reason reason)
         for (unsigned rail = 0; rail < heddle.count; rail++)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
                      rail ? ", " : "", heddle.modules[rail].name);
-        return heddle_fatal("heddle_bml_parameters: %s describes %d rails, and Open MPI has %u "
-                            "modules here: %s", heddle.parameters, found, heddle.count, names);
+        return heddle_fatal("heddle_bml_parameters: %s has %d of the tables [rail.NAME], and Open "
+                            "MPI has %u modules here: %s", heddle.parameters, found, heddle.count,
+                            names);
     }
     return OMPI_SUCCESS;
 }
@@ -339,13 +341,12 @@ static int make_host(void)
     return OMPI_SUCCESS;
 }
 
-int heddle_start(size_t count, ompi_proc_t **procs)
+int heddle_start(void)
 {
     uint32_t me = OMPI_PROC_MY_NAME->vpid, ranks = ompi_process_info.num_procs;
     uint32_t partner = elect();
     int code = OMPI_SUCCESS;
 
-    (void)count, (void)procs;
     if (mca_bml.bml_register(HEDDLE_TAG_TRIP, trip_arrived, NULL) != OMPI_SUCCESS
         || mca_bml.bml_register(HEDDLE_TAG_RAILS, known_arrived, NULL) != OMPI_SUCCESS
         || heddle_confirm_register() != OMPI_SUCCESS)

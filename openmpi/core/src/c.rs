@@ -1,6 +1,7 @@
 //! The functions that C calls. `c/heddle_rails.h` says what each takes and gives.
 //!
-//! What can fail gives a code and writes the reason into a text of the caller's, cut to its length.
+//! A function that fails gives a code and writes the reason into a text of the caller's, cut to its
+//! length.
 #![allow(unsafe_code)]
 #![expect(clippy::missing_safety_doc, reason = "what C must keep to stands in heddle_rails.h")]
 
@@ -217,6 +218,13 @@ pub unsafe extern "C" fn heddle_cache_write(
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_samples_new() -> *mut Samples {
     Box::into_raw(Box::default())
+}
+
+/// Frees samples that nothing is estimated from.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_samples_free(samples: *mut Samples) {
+    // SAFETY: `heddle_samples_new` has made them, and the caller does not use them any more.
+    drop(unsafe { Box::from_raw(samples) });
 }
 
 /// Adds the time of a round trip.

@@ -41,8 +41,8 @@ impl Cache {
         self.0.join(format!("rails-{}", &sha256(key.as_bytes())[..32]))
     }
 
-    /// Returns the rails that were kept for a key; `None` if there are none, or only older ones.
-    /// What cannot be believed is an error, which says why.
+    /// Returns the rails that were kept for a key; `None` if there are none, or only older ones. A
+    /// file that cannot be believed is an error, which says why.
     pub fn read(&self, key: &str, age: Duration) -> Result<Option<Vec<Rail>>, Error> {
         let path = self.file(key);
         let doubt = |why: &str| Error::new(format!("{}: {why}", path.display()));
@@ -172,8 +172,9 @@ mod tests {
         cache.write("a", &rails()).unwrap();
         assert_eq!(cache.read("a", LONG).unwrap(), Some(rails()));
         assert_eq!(cache.read("b", LONG).unwrap(), None);
-        std::thread::sleep(Duration::from_millis(2));
-        assert_eq!(cache.read("a", Duration::from_millis(1)).unwrap(), None);
+        let file = File::options().append(true).open(cache.file("a")).unwrap();
+        file.set_modified(SystemTime::now() - 2 * LONG).unwrap();
+        assert_eq!(cache.read("a", LONG).unwrap(), None);
         let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
         assert_eq!((mode(&cache.0), mode(&cache.file("a"))), (0o700, 0o600));
     }

@@ -170,7 +170,7 @@ fn mistakes_are_named(folder: &Path) {
         ("parameters missing.toml", "missing.toml: "),
         (
             &format!("parameters {}", file.display()),
-            "one.toml describes 1 rails, and Open MPI has 2 modules here: r1, r2",
+            "one.toml has 1 of the tables [rail.NAME], and Open MPI has 2 modules here: r1, r2",
         ),
     ] {
         let output = over_two(folder, &format!("-n 2 --mca bml_heddle_{arguments}"));
