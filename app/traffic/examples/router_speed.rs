@@ -1,7 +1,7 @@
 //! Packet-hops per CPU second of routers with virtual channels: `router_speed [TOPOLOGY [FLITS
-//! [LOAD [CHANNELS [US]]]]]`, uniform traffic, kernel included. The defaults are single-flit
-//! packets on an 8x8 torus with 4 channels at 0.4 of the load at which it saturates, for 9 batches
-//! of 20 us.
+//! [LOAD [CHANNELS [US [PRESET [SPEED-UP [CABLE_NS]]]]]]]]`, uniform traffic, kernel included. The
+//! defaults are single-flit packets on an 8x8 torus with 4 channels at 0.4 of the load at which it
+//! saturates, for 9 batches of 20 us, with BookSim 2's router, whose internal speed-up is 1.
 
 use std::time::Instant;
 
@@ -18,18 +18,18 @@ fn main() {
     let load = argument(3).and_then(|text| text.parse().ok()).unwrap_or(0.16);
     let channels = argument(4).and_then(|text| text.parse().ok()).unwrap_or(4);
     let batch: u64 = argument(5).and_then(|text| text.parse().ok()).unwrap_or(20);
+    let router = preset(&argument(6).unwrap_or_else(|| "packet-booksim".to_owned()));
+    let router = router.expect("a preset");
+    let mtu = router.flit * flits;
     let topology = topology::parse(&spec).expect("a topology");
     let routes = Routes::build(&topology, None).expect("routes");
-    let parameters = Parameters {
-        channels: Some(channels),
-        mtu: 8 * flits,
-        ..preset("packet-booksim").expect("a preset")
-    };
+    let speed_up = argument(7).and_then(|text| text.parse().ok()).unwrap_or(1);
+    let parameters = Parameters { channels: Some(channels), mtu, header: 0, speed_up, cable: Time::from_ps(100_000), ..router };
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
     let net = Packets::new(fabric);
     let settings = Settings {
         arrivals: Arrivals::Bernoulli,
-        lengths: Lengths::Fixed(u64::from(8 * flits)),
+        lengths: Lengths::Fixed(mtu.into()),
         span: Span::Batches { warm_up: 1, kept: 8 },
         batch: Some(Time::from_ps(batch * 1_000_000)),
         ..Settings::new(Pattern::Uniform.on(&topology).expect("a pattern"), load)

@@ -101,6 +101,9 @@ impl<M: Wire> CalendarQueue<M> {
         }
         while let Some(span) = self.next_span().filter(|span| *span <= last) {
             let place = (span % RING) as usize;
+            if self.ring[place].earliest >= until {
+                break;
+            }
             self.occupied[place / 64] &= !(1 << (place % 64));
             let mut events = std::mem::replace(&mut self.ring[place], Mail::new());
             if span < last {

@@ -118,6 +118,9 @@ impl Allocator {
             self.serve(&request);
             return;
         }
+        if self.rule != Allocation::Wavefront && self.are_apart(requests) {
+            return self.grant_apart(requests, draw);
+        }
         let allocation = self.next_stamp();
         self.granted.clear();
         self.granted.resize(requests.len(), false);
@@ -132,6 +135,42 @@ impl Allocator {
         }
         let mut granted = self.granted.iter();
         requests.retain(|_| granted.next() == Some(&true));
+    }
+
+    /// Returns true if no two inputs ask for the same output. Then the second side has nothing to
+    /// choose, and the first round grants every input a request.
+    #[inline]
+    fn are_apart(&mut self, requests: &[Request]) -> bool {
+        let stamp = self.next_stamp();
+        requests.iter().all(|request| {
+            let choice = &mut self.output_choices[request.output as usize];
+            std::mem::replace(&mut choice.stamp, stamp) != stamp
+        })
+    }
+
+    /// Grants each input what its arbiter chooses, where no two ask for the same output.
+    #[inline]
+    fn grant_apart(&mut self, requests: &mut Vec<Request>, draw: &Draw) {
+        let rank = |allocator: &Self, request: &Request| {
+            let contender = Contender { number: request.output, since: request.since };
+            allocator.inputs.rank(request.input as usize, contender, draw)
+        };
+        let (mut kept, mut next) = (0, 0);
+        while let Some(&first) = requests.get(next) {
+            let (mut best, mut least) = (first, None);
+            next += 1;
+            while let Some(&other) = requests.get(next).filter(|other| other.input == first.input) {
+                let (this, other_rank) =
+                    (least.unwrap_or_else(|| rank(self, &first)), rank(self, &other));
+                (best, least) =
+                    if other_rank < this { (other, Some(other_rank)) } else { (best, Some(this)) };
+                next += 1;
+            }
+            self.serve(&best);
+            requests[kept] = best;
+            kept += 1;
+        }
+        requests.truncate(kept);
     }
 
     /// Lets the arbiters of one side choose, and those of the other among their choices, in each

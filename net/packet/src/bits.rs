@@ -4,17 +4,21 @@
 #[derive(Clone, Debug)]
 pub(crate) struct Bits {
     words: Box<[u64]>,
-    count: u32,
 }
 
 impl Bits {
     pub fn new(bound: usize) -> Self {
-        Self { words: vec![0; bound.div_ceil(64)].into(), count: 0 }
+        Self { words: vec![0; bound.div_ceil(64)].into() }
     }
 
     #[inline]
-    pub const fn is_empty(&self) -> bool {
-        self.count == 0
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
+    #[inline]
+    pub fn has(&self, number: u32) -> bool {
+        self.words[number as usize / 64] & 1 << (number % 64) != 0
     }
 
     /// Adds a number or takes it away.
@@ -22,11 +26,7 @@ impl Bits {
     pub fn set(&mut self, number: u32, member: bool) {
         let word = &mut self.words[number as usize / 64];
         let bit = 1 << (number % 64);
-        let was = *word & bit != 0;
-        if was != member {
-            *word ^= bit;
-            self.count = if member { self.count + 1 } else { self.count - 1 };
-        }
+        *word = if member { *word | bit } else { *word & !bit };
     }
 
     /// The first member that is `from` or more. A loop over all members asks again from behind the

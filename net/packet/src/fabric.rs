@@ -90,6 +90,8 @@ pub struct Fabric {
     pub(crate) places: usize,
     /// The lane of the routing for each channel.
     lanes: Box<[u8]>,
+    /// The channels of each lane, from the first to behind the last.
+    shares: Box<[(u32, u32)]>,
     lookahead: Time,
     pub(crate) sharing: Option<Sharing>,
     choices: Random,
@@ -166,6 +168,7 @@ impl Fabric {
         let lanes = u32::from(routes.lanes());
         let channels = parameters.channels.unwrap_or(lanes).max(1);
         let lane_of = |channel: u32| ((channel + 1) * lanes - 1) / channels;
+        let share_of = |lane| (lane * channels / lanes, (lane + 1) * channels / lanes);
         let mut fabric = Self {
             hosts: graph.hosts(),
             first,
@@ -176,6 +179,7 @@ impl Fabric {
             buffer: 0,
             places: 0,
             lanes: (0..channels).map(|channel| lane_of(channel) as u8).collect(),
+            shares: (0..lanes).map(share_of).collect(),
             lookahead: Time::ZERO,
             sharing: None,
             choices: Random::new(parameters.seed, CHOICES),
@@ -313,6 +317,17 @@ impl Fabric {
         self.ports.get(at(device.index())..at(device.index() + 1)).unwrap_or(&[])
     }
 
+    /// The place of the first port of a device among those of all devices.
+    pub(crate) fn first_port(&self, device: DeviceId) -> u32 {
+        self.first.get(device.index()).copied().unwrap_or(0)
+    }
+
+    /// The port at a place among those of all devices.
+    #[inline]
+    pub(crate) fn port_at(&self, place: u32) -> &Port {
+        &self.ports[place as usize]
+    }
+
     /// A port that leads somewhere.
     #[inline]
     pub(crate) fn port(&self, device: DeviceId, port: u16) -> Option<&Port> {
@@ -328,12 +343,11 @@ impl Fabric {
     /// all of them: nothing waits behind a host.
     #[inline]
     pub(crate) fn channels_of(&self, lane: u8, port: &Port) -> Range<u32> {
-        let (channels, lanes) = (self.channels as u32, u32::from(self.routes.lanes()));
         if self.is_host(port.peer) {
-            return 0..channels;
+            return 0..self.channels as u32;
         }
-        let lane = u32::from(lane);
-        lane * channels / lanes..(lane + 1) * channels / lanes
+        let (start, end) = self.shares.get(usize::from(lane)).copied().unwrap_or_default();
+        start..end
     }
 
     /// The lane of a packet that came into a router by a port and channel; 0 from a host.

@@ -14,6 +14,7 @@ mod injection_control;
 mod input;
 mod queues;
 mod route;
+mod streaming;
 mod switch_allocation;
 mod traversal;
 mod vc_allocation;
@@ -26,12 +27,13 @@ use units::{DeviceId, Time};
 use bubble::Recent;
 use credit::Credits;
 use queues::Queues;
+use streaming::Rivals;
 
 use crate::{
     allocator::{Allocator, Request},
     arbiter::Draw,
     bits::Bits,
-    fabric::Fabric,
+    fabric::{Fabric, NOBODY, Port},
     model::Out,
     signal::{Packet, Signal},
     stream::{NEVER, Stream},
@@ -107,10 +109,45 @@ struct Output {
     channel: u8,
 }
 
+/// Input channels in a stage that takes a fixed time.
+#[derive(Clone, Debug)]
+struct Stage {
+    /// The time at which the first of them is done; [`NEVER`] without one.
+    next: u64,
+    /// When each is done, and its number.
+    queue: VecDeque<(u64, u32)>,
+}
+
+impl Stage {
+    const fn new() -> Self {
+        Self { next: NEVER, queue: VecDeque::new() }
+    }
+
+    /// An input channel enters, and is done at `done`, which is not before any other.
+    #[inline]
+    fn enter(&mut self, done: u64, input: u32) {
+        self.next = self.next.min(done);
+        self.queue.push_back((done, input));
+    }
+
+    /// Takes the first input channel if it is done at `now`.
+    #[inline]
+    fn leave(&mut self, now: u64) -> Option<u32> {
+        if self.next > now {
+            return None;
+        }
+        let (_, input) = self.queue.pop_front()?;
+        self.next = self.queue.front().map_or(NEVER, |first| first.0);
+        Some(input)
+    }
+}
+
 /// The state of a router.
 #[derive(Clone, Debug)]
 pub struct Router {
     device: DeviceId,
+    /// The place of its first port among those of all devices.
+    first: u32,
     /// Virtual channels of a link.
     channels: usize,
     /// By port and channel.
@@ -137,10 +174,10 @@ pub struct Router {
     free: u32,
     /// Packets in the buffers.
     stored: u32,
-    /// Input channels whose route is computed, and the time at which it is known.
-    routing: VecDeque<(u64, u32)>,
-    /// Input channels with an output channel, and the time at which that allocation is done.
-    allocated: VecDeque<(u64, u32)>,
+    /// Input channels whose route is computed.
+    routing: Stage,
+    /// Input channels with an output channel whose allocation is not done.
+    allocated: Stage,
     /// Input channels that ask for an output channel.
     asking: Bits,
     /// True if some of them may be granted one.
@@ -149,6 +186,12 @@ pub struct Router {
     grantable_at: u64,
     /// Input channels whose packets compete for the switch when they have flits and credits.
     active: Bits,
+    /// Input channels whose packets pass by themselves.
+    streaming: Bits,
+    /// The time at which the last flit of one of these can be granted the switch, or earlier.
+    ends_at: u64,
+    /// By port, the input channels that are active or stream.
+    rivals: Box<[Rivals]>,
     /// Input channels of which the next flit or credit is foretold elsewhere.
     foretold: Bits,
     vc_allocator: Allocator,
@@ -184,6 +227,7 @@ impl Router {
         };
         Self {
             device,
+            first: net.first_port(device),
             channels,
             inputs: vec![Input::IDLE; all].into(),
             outputs: (0..all).map(output).collect(),
@@ -197,12 +241,15 @@ impl Router {
             packets: Vec::new(),
             free: NONE,
             stored: 0,
-            routing: VecDeque::new(),
-            allocated: VecDeque::new(),
+            routing: Stage::new(),
+            allocated: Stage::new(),
             asking: Bits::new(all),
             grantable: false,
             grantable_at: NEVER,
             active: Bits::new(all),
+            streaming: Bits::new(all),
+            ends_at: NEVER,
+            rivals: vec![Rivals::default(); ports].into(),
             foretold: Bits::new(all),
             vc_allocator: allocator(parameters.vc_allocator, all, all),
             switch_allocator: allocator(parameters.switch_allocator, ports, ports),
@@ -224,7 +271,7 @@ impl Router {
             Signal::Flits { port, channel, period } => {
                 self.follow(net, now, (port, channel), period);
             }
-            Signal::NoFlit { port, channel } => self.interrupt(now, (port, channel)),
+            Signal::NoFlit { port, channel } => self.interrupt(net, now, (port, channel)),
             Signal::Credits { port, channel, left, period } => {
                 self.credit(net, (port, channel), Credits { at: now, left, period }, out);
             }
@@ -234,6 +281,7 @@ impl Router {
     }
 
     /// Runs the cycles that begin before `until`, and returns when the next one begins.
+    #[inline]
     pub(crate) fn run<O: Out>(&mut self, net: &Fabric, until: Time, out: &mut O) -> Time {
         loop {
             let next = self.next.min(self.tell_at);
@@ -249,19 +297,20 @@ impl Router {
     }
 
     /// The cycle that begins at `now`.
+    #[inline(never)]
     fn cycle<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
         let draw = Draw { random: net.arbiters, device: self.device, now };
         self.beat = now;
         self.routed(net, now, out);
-        self.finish_allocations(now);
+        self.finish_allocations(net, now);
+        self.end_streams(net, now);
         self.allocate_channels(net, &draw, out);
         let asleep = self.allocate_switch(net, &draw, out);
         self.traverse(net, now, out);
         self.take_channels(net, now, out);
         let busy = self.grantable || !self.switch_requests.is_empty() && !self.active.is_empty();
         let wake = if busy { now + net.delays.cycle } else { asleep.min(self.grantable_at) };
-        let front = |queue: &VecDeque<(u64, u32)>| queue.front().map_or(NEVER, |front| front.0);
-        self.next = front(&self.routing).min(front(&self.allocated));
+        self.next = self.routing.next.min(self.allocated.next).min(self.ends_at);
         self.wake(net, wake);
         self.interrupt_foretold(net, now, out);
     }
@@ -270,6 +319,19 @@ impl Router {
     #[inline]
     const fn number(&self, port: u16, channel: u8) -> u32 {
         port as u32 * self.channels as u32 + channel as u32
+    }
+
+    /// A port of the router.
+    #[inline]
+    fn link<'n>(&self, net: &'n Fabric, port: u16) -> &'n Port {
+        net.port_at(self.first + u32::from(port))
+    }
+
+    /// A port of the router that leads somewhere.
+    #[inline]
+    fn port<'n>(&self, net: &'n Fabric, port: u16) -> Option<&'n Port> {
+        let known = usize::from(port) < self.links.len();
+        known.then(|| self.link(net, port)).filter(|port| port.peer != NOBODY)
     }
 
     /// The port and the channel of a number.
@@ -295,7 +357,7 @@ impl Router {
         let credits = |output: &Output| output.credits + u32::from(output.returning.left);
         for (number, output) in (0..).zip(&self.outputs) {
             let (port, channel) = self.place(number);
-            if net.port(self.device, port).is_some() && credits(output) != buffer {
+            if self.port(net, port).is_some() && credits(output) != buffer {
                 let credits = credits(output);
                 return Err(format!(
                     "port {port}, channel {channel}: {credits} of {buffer} credits"
@@ -316,7 +378,8 @@ mod tests {
     fn memory() {
         let channel = size_of::<Input>() + size_of::<Output>() + Allocator::BYTES;
         assert_eq!(channel, 144);
-        assert_eq!(size_of::<u64>() + size_of::<u8>() + Allocator::BYTES, 41);
+        let link = size_of::<u64>() + size_of::<u8>() + size_of::<Rivals>();
+        assert_eq!(link + Allocator::BYTES, 43);
         assert_eq!(size_of::<Stored>(), 64);
         assert!(size_of::<Signal>() <= 44);
     }

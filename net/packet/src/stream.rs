@@ -32,11 +32,16 @@ impl Stream {
     /// Takes those that come before `until`, and returns their number.
     #[inline]
     pub fn take_before(&mut self, until: u64) -> u16 {
-        let before = self.left;
-        while self.left > 0 && self.next < until {
-            self.advance();
+        if self.left == 0 || self.next >= until {
+            return 0;
         }
-        before - self.left
+        let steps = match until - self.next {
+            span if span <= u64::from(self.period) => 1,
+            span => span.div_ceil(u64::from(self.period.max(1))),
+        };
+        let count = steps.min(self.left.into()) as u16;
+        self.skip(count);
+        count
     }
 
     /// Takes those that have come at `now`, and returns their number.

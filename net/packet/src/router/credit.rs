@@ -34,7 +34,7 @@ impl Router {
     ) {
         let Credits { at, left, period: pace } = credits;
         let (port, channel) = self.place(input);
-        let Some(link) = net.port(self.device, port) else { return };
+        let Some(link) = self.port(net, port) else { return };
         let at = at + net.way_of_credit(link);
         let returned = &mut self.inputs[input as usize].returned;
         if returned.emit(at, left, pace) {
@@ -138,7 +138,7 @@ impl Router {
             return NEVER;
         }
         let (port, channel) = self.place(output);
-        let link = &net.ports(self.device)[usize::from(port)];
+        let link = self.link(net, port);
         let granted = leaving.next - net.way_of_flit(link);
         if granted >= now + net.delays.cycle {
             return granted;
@@ -163,7 +163,7 @@ impl Router {
             return NEVER;
         }
         let (port, channel) = self.place(input);
-        let link = &net.ports(self.device)[usize::from(port)];
+        let link = self.link(net, port);
         let granted = returned.next - net.way_of_credit(link);
         if granted >= now + net.delays.cycle {
             return granted;

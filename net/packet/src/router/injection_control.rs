@@ -48,11 +48,14 @@ impl Router {
             return true;
         }
         let (port, channel) = self.place(output);
-        let Some(link) = net.port(self.device, port) else { return true };
+        let Some(link) = self.port(net, port) else { return true };
         if net.is_host(link.peer) || net.is_of_host(self.device, link.plug) {
             return true;
         }
         let local = self.number(link.plug, channel);
+        if self.streaming.has(local) {
+            self.settle(net, now, local);
+        }
         let flits = self.head(input).map_or(0, |head| u32::from(head.packet.flits));
         let free = net.buffer.saturating_sub(self.occupied(local, now));
         let has = free >= packets * flits;

@@ -10,7 +10,7 @@ use crate::{
 impl Router {
     /// The head of a packet has arrived.
     pub(super) fn arrive(&mut self, net: &Fabric, now: u64, packet: Packet) {
-        let Some(link) = net.port(self.device, packet.port) else { return };
+        let Some(link) = self.port(net, packet.port) else { return };
         if usize::from(packet.channel) >= self.channels {
             return;
         }
@@ -43,7 +43,7 @@ impl Router {
     /// A further flit of the last packet of an input channel has arrived, others follow in the
     /// distance of a period.
     pub(super) fn follow(&mut self, net: &Fabric, now: u64, place: (u16, u8), period: u32) {
-        let Some((number, last)) = self.last_packet(now, place) else { return };
+        let Some((number, last)) = self.last_packet(net, now, place) else { return };
         let stored = &mut self.packets[last as usize];
         let was_empty = stored.sent == stored.arrived;
         stored.arrived += 1;
@@ -59,16 +59,23 @@ impl Router {
     }
 
     /// The next flit of the last packet of an input channel does not arrive as foretold.
-    pub(super) fn interrupt(&mut self, now: u64, place: (u16, u8)) {
-        if let Some((number, _)) = self.last_packet(now, place) {
+    pub(super) fn interrupt(&mut self, net: &Fabric, now: u64, place: (u16, u8)) {
+        if let Some((number, _)) = self.last_packet(net, now, place) {
             self.inputs[number as usize].arriving.left = 0;
         }
     }
 
     /// Returns an input channel and its last packet, whose flits that have come before `now` are
     /// counted.
-    fn last_packet(&mut self, now: u64, (port, channel): (u16, u8)) -> Option<(u32, u32)> {
+    fn last_packet(
+        &mut self,
+        net: &Fabric,
+        now: u64,
+        (port, channel): (u16, u8),
+    ) -> Option<(u32, u32)> {
         let number = self.number(port, channel);
+        ((number as usize) < self.inputs.len())
+            .then(|| self.end_stream_that_comes(net, now, number))?;
         let input = self.inputs.get_mut(number as usize)?;
         let last = self.packets.get_mut(input.tail as usize)?;
         last.arrived += input.arriving.take_before(now);

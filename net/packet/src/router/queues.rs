@@ -45,7 +45,7 @@ impl Router {
     /// The flits that have been granted a port, on the channels of a lane or on all, and whose
     /// credits are not back at `now`.
     pub(super) fn used(&self, net: &Fabric, now: u64, port: u16, lane: Option<u8>) -> u64 {
-        let channels = match (lane, net.port(self.device, port)) {
+        let channels = match (lane, self.port(net, port)) {
             (Some(lane), Some(link)) => net.channels_of(lane, link),
             _ => 0..self.channels as u32,
         };
@@ -65,7 +65,7 @@ impl Router {
     pub(super) fn queue(&self, net: &Fabric, now: u64, port: u16, lane: Option<u8>) -> u64 {
         let out = self.used(net, now, port, lane);
         let Some(waiting) = self.waiting.get(usize::from(port)) else { return out };
-        let Some(link) = net.port(self.device, port) else { return out };
+        let Some(link) = self.port(net, port) else { return out };
         let way = net.way_around(link);
         let granted = &self.granted[usize::from(port)];
         let on_time = granted.iter().rev().take_while(|(at, _)| at + way > now);
@@ -80,9 +80,12 @@ impl Router {
     /// Notes that a flit has been granted a port, if its credit is waited for.
     #[inline]
     pub(super) fn note_granted(&mut self, net: &Fabric, now: u64, (port, channel): (u16, u8)) {
-        let Some(granted) = self.granted.get_mut(usize::from(port)) else { return };
-        let Some(link) = net.port(self.device, port) else { return };
+        if self.granted.is_empty() {
+            return;
+        }
+        let Some(link) = self.port(net, port) else { return };
         let way = net.way_around(link);
+        let granted = &mut self.granted[usize::from(port)];
         while granted.front().is_some_and(|(at, _)| at + way <= now) {
             granted.pop_front();
         }
@@ -119,10 +122,11 @@ impl Router {
     /// router is empty.
     pub(super) fn tell<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
         self.tell_at = NEVER;
+        self.settle_all(net, now);
         let (Some(mut queues), Some(sharing)) = (self.queues.take(), &net.sharing) else { return };
         let mut empty = self.stored == 0;
         for (of, told) in sharing.of.clone().zip(&mut queues.told) {
-            if net.port(self.device, of).is_none() {
+            if self.port(net, of).is_none() {
                 continue;
             }
             let flits = u32::try_from(self.queue(net, now, of, None)).unwrap_or(u32::MAX);
@@ -130,7 +134,7 @@ impl Router {
             if std::mem::replace(told, flits) == flits {
                 continue;
             }
-            let around = sharing.with.clone().filter_map(|port| net.port(self.device, port));
+            let around = sharing.with.clone().filter_map(|port| self.port(net, port));
             for link in around {
                 let at = Time::from_ps(now + net.way_of_credit(link));
                 out.send(link.peer, at, Signal::Queue { port: link.plug, of, flits });

@@ -6,7 +6,7 @@
 //! ways. Among several candidates load decides in virtual-channel allocation.
 
 use network::Record;
-use topology::{Candidates, Header};
+use topology::{Candidate, Candidates, Header, Hop};
 use units::Time;
 
 use super::{NONE, Output, Router, Stored};
@@ -16,16 +16,13 @@ impl Router {
     /// The first packet of an input channel enters the stage in the cycle at `begin`.
     pub(super) fn begin_route(&mut self, net: &Fabric, input: u32, begin: u64) {
         let known = begin + net.delays.route;
-        self.routing.push_back((known, input));
+        self.routing.enter(known, input);
         self.next = self.next.min(known);
     }
 
     /// Packets whose route is known ask for a virtual channel.
     pub(super) fn routed<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
-        while let Some(&(known, input)) = self.routing.front()
-            && known <= now
-        {
-            self.routing.pop_front();
+        while let Some(input) = self.routing.leave(now) {
             self.decide(net, now, input);
             let only = self.only(net, input);
             self.inputs[input as usize].only = only;
@@ -46,11 +43,12 @@ impl Router {
         if packet.choice == 0 {
             return;
         }
-        let Some(link) = net.port(self.device, packet.port) else { return };
+        let Some(link) = self.port(net, packet.port) else { return };
         let place = (packet.port, net.lane(link, packet.channel));
         let (fresh, header) = (net.is_host(link.peer), header(&packet));
         let ways = net.routes().alternatives(self.device.0, place, fresh, &header);
         let Some(ways) = ways else { return };
+        self.settle_all(net, now);
         let [minimal, detour] = if self.waiting.is_empty() {
             [ways.minimal, ways.detour].map(|port| self.used(net, now, port, None))
         } else {
@@ -78,7 +76,7 @@ impl Router {
         let hop = net.hop(self.device, port, lane, header);
         let here = self.queue(net, now, hop.port, of_lane);
         let Some(sharing) = &net.sharing else { return here };
-        let link = net.port(self.device, hop.port).filter(|_| sharing.with.contains(&hop.port));
+        let link = self.port(net, hop.port).filter(|_| sharing.with.contains(&hop.port));
         let Some(link) = link else { return here };
         let next = net.hop(link.peer, link.plug, hop.lane, header).port;
         here + self.known(net, hop.port, next)
@@ -97,12 +95,21 @@ impl Router {
     /// Returns the output channels of the only port that the first packet of an input channel may
     /// take, as in [`Input::only`](super::Input).
     fn only(&self, net: &Fabric, input: u32) -> (u32, u32) {
-        let mut candidates = Candidates::new();
-        self.candidates(net, input, &mut candidates);
-        let [only] = candidates.as_slice() else { return (NONE, NONE) };
-        let link = net.port(self.device, only.port).filter(|_| only.ports == 1);
-        let Some(link) = link else { return (NONE, NONE) };
-        let (first, channels) = (self.number(only.port, 0), net.channels_of(only.lane, link));
+        let Hop { port, lane } = if net.routes().has_candidates() {
+            let mut candidates = Candidates::new();
+            self.candidates(net, input, &mut candidates);
+            let &[Candidate { port, ports: 1, lane, .. }] = candidates.as_slice() else {
+                return (NONE, NONE);
+            };
+            Hop { port, lane }
+        } else {
+            let Some(Stored { packet, .. }) = self.head(input) else { return (NONE, NONE) };
+            let Some(link) = self.port(net, packet.port) else { return (NONE, NONE) };
+            let lane = net.lane(link, packet.channel);
+            net.hop(self.device, packet.port, lane, &header(packet))
+        };
+        let Some(link) = self.port(net, port) else { return (NONE, NONE) };
+        let (first, channels) = (self.number(port, 0), net.channels_of(lane, link));
         (first + channels.start, first + channels.end)
     }
 
@@ -111,7 +118,7 @@ impl Router {
     pub(super) fn candidates(&self, net: &Fabric, input: u32, into: &mut Candidates) {
         into.clear();
         let Some(Stored { packet, .. }) = self.head(input) else { return };
-        let Some(port) = net.port(self.device, packet.port) else { return };
+        let Some(port) = self.port(net, packet.port) else { return };
         let lane = net.lane(port, packet.channel);
         net.routes().candidates(self.device.0, packet.port, lane, &header(packet), into);
     }
@@ -129,7 +136,7 @@ impl Router {
         let mut candidates = Candidates::new();
         self.candidates(net, input, &mut candidates);
         let Some(first) = candidates.as_slice().first() else { return };
-        let Some(port) = net.port(self.device, first.port) else { return };
+        let Some(port) = self.port(net, first.port) else { return };
         let channel = net.channels_of(first.lane, port).start as u8;
         let flits = self.head(input).map_or(0, |head| head.packet.flits.into());
         let number = self.number(first.port, channel);

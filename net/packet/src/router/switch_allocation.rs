@@ -84,7 +84,7 @@ impl Router {
     /// Returns the time from which on an output port has room for a flit more.
     #[inline]
     fn room_from(&self, net: &Fabric, port: u16) -> u64 {
-        let flit = net.ports(self.device)[usize::from(port)].flit;
+        let flit = self.link(net, port).flit;
         let stages = net.delays.switch_allocation + net.delays.traversal;
         let held = u64::from(net.parameters().output_buffer) * u64::from(flit);
         self.links[usize::from(port)].saturating_sub(stages + held)

@@ -17,22 +17,21 @@ use crate::{
 impl Router {
     /// Sends the flits that have been granted the switch.
     pub(super) fn traverse<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
-        let grants = std::mem::take(&mut self.switch_requests);
-        for grant in &grants {
+        for index in 0..self.switch_requests.len() {
+            let grant = &self.switch_requests[index];
             let (port, channel) = (grant.input as u16, grant.channel as u8);
             let next = channel + 1;
             let wraps = usize::from(next) == self.channels;
             self.turns[usize::from(port)] = if wraps { 0 } else { next };
             self.send(net, now, self.number(port, channel), out);
         }
-        self.switch_requests = grants;
     }
 
     /// Sends the next flit of an input channel.
     fn send<O: Out>(&mut self, net: &Fabric, now: u64, input: u32, out: &mut O) {
         let number = self.inputs[input as usize].output;
         let (port, channel) = self.place(number);
-        let link = &net.ports(self.device)[usize::from(port)];
+        let link = self.link(net, port);
         let across = now + net.delays.switch_allocation + net.delays.traversal;
         let free = &mut self.links[usize::from(port)];
         let start = across.max(*free);
@@ -86,6 +85,7 @@ impl Router {
             if self.has_flit(input, now) && self.outputs[number as usize].credits == 0 {
                 self.note_stall(input, now);
             }
+            self.begin_stream(net, now, input);
         }
     }
 
@@ -95,6 +95,8 @@ impl Router {
         let input = &mut self.inputs[number as usize];
         let gone = std::mem::replace(&mut input.output, NONE);
         input.active = false;
+        self.count_rival(number, gone, false);
+        let input = &mut self.inputs[number as usize];
         self.outputs[gone as usize].owner = NONE;
         let place = &mut self.packets[input.head as usize];
         let behind = std::mem::replace(&mut place.next, self.free);

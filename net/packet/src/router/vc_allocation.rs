@@ -96,7 +96,7 @@ impl Router {
             ports.map(move |port| (candidate.priority, port, candidate.lane))
         });
         let rated = ports.filter_map(|(priority, port, lane)| {
-            let link = net.port(self.device, port)?;
+            let link = self.port(net, port)?;
             let first = self.number(port, 0);
             let (mut free, mut credits) = (false, 0);
             for number in net.channels_of(lane, link).map(|channel| first + channel) {
@@ -129,7 +129,7 @@ impl Router {
             self.asking.set(grant.input, false);
             self.outputs[grant.output as usize].owner = grant.input;
             self.inputs[grant.input as usize].output = grant.output;
-            self.allocated.push_back((now + net.delays.vc_allocation, grant.input));
+            self.allocated.enter(now + net.delays.vc_allocation, grant.input);
             self.note_place(net, grant.input, grant.output);
         }
         self.channel_requests = grants;
@@ -137,11 +137,10 @@ impl Router {
     }
 
     /// Packets whose allocation is done compete for the switch.
-    pub(super) fn finish_allocations(&mut self, now: u64) {
-        while let Some(&(done, input)) = self.allocated.front()
-            && done <= now
-        {
-            self.allocated.pop_front();
+    pub(super) fn finish_allocations(&mut self, net: &Fabric, now: u64) {
+        while let Some(input) = self.allocated.leave(now) {
+            self.end_streams_beside(net, now, input);
+            self.count_rival(input, self.inputs[input as usize].output, true);
             self.inputs[input as usize].active = true;
             self.active.set(input, true);
         }

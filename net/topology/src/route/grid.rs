@@ -127,11 +127,11 @@ impl Formula {
     /// The output port and lane.
     #[inline]
     pub fn hop(&self, switch: u32, input: (u16, u8), destination: u32) -> (u16, u8) {
-        let target = destination / self.hosts;
-        if target == switch {
-            return ((destination % self.hosts) as u16, 0);
-        }
-        self.toward(switch, input, target)
+        let (target, host) = match self.hosts {
+            1 => (destination, 0),
+            hosts => (destination / hosts, destination % hosts),
+        };
+        if target == switch { (host as u16, 0) } else { self.toward(switch, input, target) }
     }
 
     /// The output port and lane on the way to another switch; [`NOWHERE`] at that switch itself.
@@ -241,7 +241,7 @@ impl Dimension {
         if !self.wraps {
             return (self.base + u16::from(there < here), 0);
         }
-        let ahead = (there + self.extent - here) % self.extent;
+        let ahead = if there < here { there + self.extent - here } else { there - here };
         let up = self.goes_up(here, ahead);
         let inside = (self.base..self.end).contains(&input.0);
         let second = match formula.dateline {

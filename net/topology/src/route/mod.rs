@@ -165,14 +165,19 @@ impl Routes {
         }
     }
 
-    /// True if load decides about ways, among several candidates or [`Alternatives`]: a model that
-    /// asks for the hop alone would not route as the algorithm does.
-    pub const fn is_adaptive(&self) -> bool {
+    /// True if a packet may have other candidates than its hop.
+    pub const fn has_candidates(&self) -> bool {
         match &self.next {
             Next::Grid(grid) => grid.is_adaptive(),
             Next::Tree(tree) => tree.is_adaptive(),
-            _ => self.bias.is_some(),
+            _ => false,
         }
+    }
+
+    /// True if load decides about ways, among several candidates or [`Alternatives`]: a model that
+    /// asks for the hop alone would not route as the algorithm does.
+    pub const fn is_adaptive(&self) -> bool {
+        self.has_candidates() || self.bias.is_some()
     }
 
     /// True if packets wait for each other in rings unless each enters a ring only where the next
