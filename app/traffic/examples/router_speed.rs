@@ -24,7 +24,14 @@ fn main() {
     let topology = topology::parse(&spec).expect("a topology");
     let routes = Routes::build(&topology, None).expect("routes");
     let speed_up = argument(7).and_then(|text| text.parse().ok()).unwrap_or(1);
-    let parameters = Parameters { channels: Some(channels), mtu, header: 0, speed_up, cable: Time::from_ps(100_000), ..router };
+    let parameters = Parameters {
+        channels: Some(channels),
+        mtu,
+        header: 0,
+        speed_up,
+        cable: Time::from_ps(100_000),
+        ..router
+    };
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
     let net = Packets::new(fabric);
     let settings = Settings {

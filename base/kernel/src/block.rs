@@ -125,6 +125,17 @@ impl<M: crate::Wire> Scratch<M> {
         }
     }
 
+    /// The mail of a process that runs soon, in no particular order.
+    #[inline]
+    fn mail_of(&self, local: u32) -> impl Iterator<Item = &Event<M>> {
+        let mut slot = self.heads[local as usize];
+        std::iter::from_fn(move || {
+            let event = self.due.get(slot)?;
+            slot = self.links[slot as usize];
+            Some(event)
+        })
+    }
+
     pub fn new() -> Self {
         Self {
             heads: vec![NONE; BLOCK],
@@ -229,9 +240,11 @@ impl<M: crate::Wire> Block<M> {
                 prefetch(&processes[soon as usize]);
             }
             for stage in 0..2 {
-                if let Some(&soon) = order.get(position + (AHEAD >> stage)) {
-                    let process = &processes[soon as usize];
-                    model.prefetch(out.shares.number(self.first + soon), process, stage);
+                let Some(&soon) = order.get(position + (AHEAD >> stage)) else { continue };
+                let process = &processes[soon as usize];
+                model.prefetch(out.shares.number(self.first + soon), process, stage);
+                for event in scratch.mail_of(soon) {
+                    if stage == 0 { prefetch(event) } else { model.prefetch_for(process, event) }
                 }
             }
             let mail = scratch.open(local);

@@ -138,6 +138,12 @@ pub trait Model: Sync {
         let _ = (id, process, stage);
     }
 
+    /// Prefetches what a process that is about to run reads for a message, when half of [`AHEAD`]
+    /// other processes run first. Messages come in any order.
+    fn prefetch_for(&self, process: &Self::Process, event: &Event<Self::Message>) {
+        let _ = (process, event);
+    }
+
     /// Returns the lookahead across workers: the least time between an event and any message that
     /// it causes at a process of another worker, where `worker_of` gives the worker of each
     /// process. Only a model in which nothing is ever urgent may have one. Workers of shared memory

@@ -25,7 +25,7 @@ pub use error::Error;
 pub use event::{AHEAD, Event, Model, Next, Wire};
 pub use executor::{Config, Finished, TransportKind, execute, execute_over};
 pub use mail::Outbox;
-pub use memory::{prefetch, with_room};
+pub use memory::{prefetch, prefetch_lines, with_room};
 pub use probe::{Probe, Silent};
 pub use queue::{Ready, ReadyQueue};
 pub use random::Random;

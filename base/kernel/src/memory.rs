@@ -7,13 +7,19 @@ const LINE: usize = 64;
 
 /// Prefetches the cache lines of `place`, or the first few of them. It changes nothing but time.
 #[inline]
-#[allow(unsafe_code)]
 pub fn prefetch<T: ?Sized>(place: &T) {
+    prefetch_lines(place, 4);
+}
+
+/// Prefetches the cache lines of `place`, or the first of them up to a number.
+#[inline]
+#[allow(unsafe_code)]
+pub fn prefetch_lines<T: ?Sized>(place: &T, most: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let start = std::ptr::from_ref(place).cast::<i8>();
-        let lines = size_of_val(place).div_ceil(LINE).clamp(1, 4);
+        let lines = size_of_val(place).div_ceil(LINE).clamp(1, most.max(1));
         for line in 0..lines {
             // SAFETY: a prefetch reads nothing that the program can see and never faults, whatever
             // the address.
@@ -21,7 +27,7 @@ pub fn prefetch<T: ?Sized>(place: &T) {
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
+    let _ = (place, most);
 }
 
 /// Returns an empty vector with room for `count` elements, in huge pages if it is large and the

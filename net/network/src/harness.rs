@@ -223,8 +223,17 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
 
     #[inline]
     fn prefetch(&self, id: u32, process: &Self::Process, stage: usize) {
-        if let Process::Host(state, _) = process {
-            self.endpoint.prefetch(HostId(id), state, stage);
+        match process {
+            Process::Host(state, _) => self.endpoint.prefetch(HostId(id), state, stage),
+            Process::Device(device, _) => self.network.prefetch_device(device, stage),
+            Process::Idle => {}
+        }
+    }
+
+    #[inline]
+    fn prefetch_for(&self, process: &Self::Process, event: &Event<Self::Message>) {
+        if let (Process::Device(device, _), Mail::Signal(signal)) = (process, &event.message) {
+            self.network.prefetch_signal(device, signal);
         }
     }
 

@@ -184,6 +184,16 @@ pub trait Network: Sync + Sized {
         out: &mut impl Outlet<Self>,
     ) -> Time;
 
+    /// Prefetches what the next window of a device will read; see [`kernel::Model::prefetch`].
+    fn prefetch_device(&self, device: &Self::Device, stage: usize) {
+        let _ = (device, stage);
+    }
+
+    /// Prefetches what a device will read for a signal; see [`kernel::Model::prefetch_for`].
+    fn prefetch_signal(&self, device: &Self::Device, signal: &Self::Signal) {
+        let _ = (device, signal);
+    }
+
     /// Checks that an interface at which nothing is due is as it was at the start: nothing waits,
     /// and all credits are there. If not, the answer says what is missing.
     ///

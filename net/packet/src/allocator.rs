@@ -61,17 +61,22 @@ pub(crate) struct Allocator {
     rounds: u32,
     inputs: Arbiters,
     outputs: Arbiters,
+    /// The diagonal at which the wavefront begins.
+    diagonal: u32,
+}
+
+/// Working memory of an allocation, which allocators share.
+#[derive(Debug, Default)]
+pub(crate) struct Workspace {
     /// By input and by output.
-    input_choices: Box<[Choice]>,
-    output_choices: Box<[Choice]>,
+    inputs: Vec<Choice>,
+    outputs: Vec<Choice>,
     /// The stamp that was given last.
     stamp: u32,
     /// The ranks of the requests in the last choosing, by index.
     ranks: Vec<(u64, u32)>,
     /// The requests that are granted, by index.
     granted: Vec<bool>,
-    /// The diagonal at which the wavefront begins.
-    diagonal: u32,
 }
 
 impl Request {
@@ -83,58 +88,51 @@ impl Request {
     }
 }
 
-impl Allocator {
-    /// The memory of an input and an output, the services of matrix arbiters excepted.
-    #[cfg(test)]
-    pub const BYTES: usize = 2 * (size_of::<Choice>() + size_of::<u32>());
-
-    pub fn new(
-        rule: Allocation,
-        arbitration: Arbitration,
-        rounds: u32,
-        inputs: usize,
-        outputs: usize,
-    ) -> Self {
-        let none = Choice::default();
-        Self {
-            rule,
-            rounds,
-            inputs: Arbiters::new(arbitration, inputs, outputs),
-            outputs: Arbiters::new(arbitration, outputs, inputs),
-            input_choices: vec![none; inputs].into(),
-            output_choices: vec![none; outputs].into(),
-            stamp: 0,
-            ranks: Vec::new(),
-            granted: Vec::new(),
-            diagonal: 0,
+impl Workspace {
+    /// Makes room for an allocator.
+    #[inline]
+    fn fit(&mut self, allocator: &Allocator) {
+        let (inputs, outputs) = (allocator.outputs.contenders(), allocator.inputs.contenders());
+        if self.inputs.len() < inputs || self.outputs.len() < outputs {
+            self.inputs.resize(self.inputs.len().max(inputs), Choice::default());
+            self.outputs.resize(self.outputs.len().max(outputs), Choice::default());
         }
     }
 
-    /// Keeps of the requests those that are granted. They come and stay in the order of their
-    /// inputs, and no two are for the same input and output.
+    /// Returns true if the input or the output of a request has a grant in an allocation.
     #[inline]
-    pub fn allocate(&mut self, requests: &mut Vec<Request>, draw: &Draw) {
-        if let [request] = requests[..] {
-            self.serve(&request);
-            return;
+    fn is_granted(&self, request: &Request, allocation: u32) -> bool {
+        self.inputs[request.input as usize].granted == allocation
+            || self.outputs[request.output as usize].granted == allocation
+    }
+
+    #[inline]
+    fn grant(&mut self, index: usize, request: &Request, allocation: u32) {
+        self.granted[index] = true;
+        self.inputs[request.input as usize].granted = allocation;
+        self.outputs[request.output as usize].granted = allocation;
+    }
+
+    /// Returns true if a request is the choice of its arbiter on a side in the choosing of a stamp.
+    #[inline]
+    fn is_chosen(&self, side: Side, stamp: u32, index: u32, request: &Request) -> bool {
+        let choice = match side {
+            Side::Input => self.inputs[request.input as usize],
+            Side::Output => self.outputs[request.output as usize],
+        };
+        choice.stamp == stamp && choice.request == index
+    }
+
+    /// Returns a number that no choice carries.
+    #[inline]
+    fn next_stamp(&mut self) -> u32 {
+        self.stamp = self.stamp.wrapping_add(1);
+        if self.stamp == 0 {
+            self.inputs.fill(Choice::default());
+            self.outputs.fill(Choice::default());
+            self.stamp = 1;
         }
-        if self.rule != Allocation::Wavefront && self.are_apart(requests) {
-            return self.grant_apart(requests, draw);
-        }
-        let allocation = self.next_stamp();
-        self.granted.clear();
-        self.granted.resize(requests.len(), false);
-        match self.rule {
-            Allocation::InputFirst => {
-                self.separable(requests, (Side::Input, Side::Output), allocation, draw);
-            }
-            Allocation::OutputFirst | Allocation::Islip => {
-                self.separable(requests, (Side::Output, Side::Input), allocation, draw);
-            }
-            Allocation::Wavefront => self.wavefront(requests, allocation),
-        }
-        let mut granted = self.granted.iter();
-        requests.retain(|_| granted.next() == Some(&true));
+        self.stamp
     }
 
     /// Returns true if no two inputs ask for the same output. Then the second side has nothing to
@@ -143,9 +141,55 @@ impl Allocator {
     fn are_apart(&mut self, requests: &[Request]) -> bool {
         let stamp = self.next_stamp();
         requests.iter().all(|request| {
-            let choice = &mut self.output_choices[request.output as usize];
+            let choice = &mut self.outputs[request.output as usize];
             std::mem::replace(&mut choice.stamp, stamp) != stamp
         })
+    }
+}
+
+impl Allocator {
+    pub fn new(
+        rule: Allocation,
+        arbitration: Arbitration,
+        rounds: u32,
+        inputs: usize,
+        outputs: usize,
+    ) -> Self {
+        Self {
+            rule,
+            rounds,
+            inputs: Arbiters::new(arbitration, inputs, outputs),
+            outputs: Arbiters::new(arbitration, outputs, inputs),
+            diagonal: 0,
+        }
+    }
+
+    /// Keeps of the requests those that are granted. They come and stay in the order of their
+    /// inputs, and no two are for the same input and output.
+    #[inline]
+    pub fn allocate(&mut self, requests: &mut Vec<Request>, work: &mut Workspace, draw: &Draw) {
+        if let [request] = requests[..] {
+            self.serve(&request);
+            return;
+        }
+        work.fit(self);
+        if self.rule != Allocation::Wavefront && work.are_apart(requests) {
+            return self.grant_apart(requests, draw);
+        }
+        let allocation = work.next_stamp();
+        work.granted.clear();
+        work.granted.resize(requests.len(), false);
+        match self.rule {
+            Allocation::InputFirst => {
+                self.separable(requests, (Side::Input, Side::Output), work, (allocation, draw));
+            }
+            Allocation::OutputFirst | Allocation::Islip => {
+                self.separable(requests, (Side::Output, Side::Input), work, (allocation, draw));
+            }
+            Allocation::Wavefront => self.wavefront(requests, work, allocation),
+        }
+        let mut granted = work.granted.iter();
+        requests.retain(|_| granted.next() == Some(&true));
     }
 
     /// Grants each input what its arbiter chooses, where no two ask for the same output.
@@ -179,21 +223,21 @@ impl Allocator {
         &mut self,
         requests: &[Request],
         (first, second): (Side, Side),
-        allocation: u32,
-        draw: &Draw,
+        work: &mut Workspace,
+        (allocation, draw): (u32, &Draw),
     ) {
         for round in 0..self.rounds {
-            let chosen = self.choose(requests, first, draw, |allocator, _, request| {
-                round == 0 || !allocator.is_granted(request, allocation)
+            let chosen = self.choose(requests, first, work, draw, |work, _, request| {
+                round == 0 || !work.is_granted(request, allocation)
             });
-            let matched = self.choose(requests, second, draw, |allocator, index, request| {
-                allocator.is_chosen(first, chosen, index, request)
+            let matched = self.choose(requests, second, work, draw, |work, index, request| {
+                work.is_chosen(first, chosen, index, request)
             });
             let mut any = false;
             for (request, index) in requests.iter().zip(0..) {
-                if self.is_chosen(second, matched, index, request) {
+                if work.is_chosen(second, matched, index, request) {
                     any = true;
-                    self.grant(index as usize, request, allocation);
+                    work.grant(index as usize, request, allocation);
                     if round == 0 || self.rule != Allocation::Islip {
                         self.serve(request);
                     }
@@ -206,57 +250,21 @@ impl Allocator {
     }
 
     /// Grants requests diagonal by diagonal.
-    fn wavefront(&mut self, requests: &[Request], allocation: u32) {
-        let size = self.input_choices.len().max(self.output_choices.len()) as u32;
+    fn wavefront(&mut self, requests: &[Request], work: &mut Workspace, allocation: u32) {
+        let size = self.inputs.contenders().max(self.outputs.contenders()) as u32;
         let first = self.diagonal;
         self.diagonal = (first + 1) % size.max(1);
-        self.ranks.clear();
+        work.ranks.clear();
         let diagonal = |request: &Request| (request.input + request.output + size - first) % size;
         let all = requests.iter().zip(0..);
-        self.ranks.extend(all.map(|(request, index)| (diagonal(request).into(), index)));
-        self.ranks.sort_unstable();
-        for place in 0..self.ranks.len() {
-            let index = self.ranks[place].1 as usize;
-            if !self.is_granted(&requests[index], allocation) {
-                self.grant(index, &requests[index], allocation);
+        work.ranks.extend(all.map(|(request, index)| (diagonal(request).into(), index)));
+        work.ranks.sort_unstable();
+        for place in 0..work.ranks.len() {
+            let index = work.ranks[place].1 as usize;
+            if !work.is_granted(&requests[index], allocation) {
+                work.grant(index, &requests[index], allocation);
             }
         }
-    }
-
-    /// Returns true if the input or the output of a request has a grant in an allocation.
-    #[inline]
-    fn is_granted(&self, request: &Request, allocation: u32) -> bool {
-        self.input_choices[request.input as usize].granted == allocation
-            || self.output_choices[request.output as usize].granted == allocation
-    }
-
-    #[inline]
-    fn grant(&mut self, index: usize, request: &Request, allocation: u32) {
-        self.granted[index] = true;
-        self.input_choices[request.input as usize].granted = allocation;
-        self.output_choices[request.output as usize].granted = allocation;
-    }
-
-    /// Returns true if a request is the choice of its arbiter on a side in the choosing of a stamp.
-    #[inline]
-    fn is_chosen(&self, side: Side, stamp: u32, index: u32, request: &Request) -> bool {
-        let choice = match side {
-            Side::Input => self.input_choices[request.input as usize],
-            Side::Output => self.output_choices[request.output as usize],
-        };
-        choice.stamp == stamp && choice.request == index
-    }
-
-    /// Returns a number that no choice carries.
-    #[inline]
-    fn next_stamp(&mut self) -> u32 {
-        self.stamp = self.stamp.wrapping_add(1);
-        if self.stamp == 0 {
-            self.input_choices.fill(Choice::default());
-            self.output_choices.fill(Choice::default());
-            self.stamp = 1;
-        }
-        self.stamp
     }
 
     #[inline]
@@ -269,30 +277,31 @@ impl Allocator {
     /// the stamp that their choices carry.
     #[inline]
     fn choose(
-        &mut self,
+        &self,
         requests: &[Request],
         side: Side,
+        work: &mut Workspace,
         draw: &Draw,
-        among: impl Fn(&Self, u32, &Request) -> bool,
+        among: impl Fn(&Workspace, u32, &Request) -> bool,
     ) -> u32 {
-        let stamp = self.next_stamp();
+        let stamp = work.next_stamp();
         let other = if side == Side::Input { Side::Output } else { Side::Input };
-        self.ranks.resize(requests.len(), (0, 0));
+        let arbiters = if side == Side::Input { &self.inputs } else { &self.outputs };
+        work.ranks.resize(requests.len(), (0, 0));
         for (request, index) in requests.iter().zip(0..) {
-            if !among(self, index, request) {
+            if !among(work, index, request) {
                 continue;
             }
             let arbiter = request.side(side) as usize;
             let contender = Contender { number: request.side(other), since: request.since };
-            let arbiters = if side == Side::Input { &self.inputs } else { &self.outputs };
             let rank = arbiters.rank(arbiter, contender, draw);
             let choices = match side {
-                Side::Input => &mut self.input_choices,
-                Side::Output => &mut self.output_choices,
+                Side::Input => &mut work.inputs,
+                Side::Output => &mut work.outputs,
             };
             let choice = &mut choices[arbiter];
-            self.ranks[index as usize] = rank;
-            if choice.stamp != stamp || rank < self.ranks[choice.request as usize] {
+            work.ranks[index as usize] = rank;
+            if choice.stamp != stamp || rank < work.ranks[choice.request as usize] {
                 (choice.stamp, choice.request) = (stamp, index);
             }
         }
@@ -322,7 +331,7 @@ mod tests {
         let draw = Draw { random: Random::new(0, 0), device: DeviceId(0), now: 0 };
         let cycle = |_| {
             let mut requests: Vec<Request> = wanted.iter().copied().map(request).collect();
-            allocator.allocate(&mut requests, &draw);
+            allocator.allocate(&mut requests, &mut Workspace::default(), &draw);
             requests.iter().map(|request| (request.input, request.output)).collect()
         };
         (0..cycles).map(cycle).collect()

@@ -59,21 +59,35 @@ pub(crate) struct Arbiters {
     contenders: u32,
     /// By arbiter, the contender at which the round robin begins.
     next: Box<[u32]>,
-    /// By arbiter and contender, the service at which it was served last, for matrix arbiters.
-    served: Box<[u64]>,
-    clock: u64,
+    /// The services of matrix arbiters.
+    matrix: Option<Box<Services>>,
+}
+
+/// When contenders were served by matrix arbiters.
+#[derive(Clone, Debug)]
+struct Services {
+    /// By arbiter and contender, the service at which it was served last.
+    last: Box<[u64]>,
+    count: u64,
 }
 
 impl Arbiters {
     pub fn new(rule: Arbitration, arbiters: usize, contenders: usize) -> Self {
-        let served = if rule == Arbitration::Matrix { arbiters * contenders } else { 0 };
+        let last = || vec![0; arbiters * contenders].into();
+        let matrix = || Box::new(Services { last: last(), count: 0 });
+        let turns = if rule == Arbitration::RoundRobin { arbiters } else { 0 };
         Self {
             rule,
             contenders: contenders as u32,
-            next: vec![0; arbiters].into(),
-            served: vec![0; served].into(),
-            clock: 0,
+            next: vec![0; turns].into(),
+            matrix: (rule == Arbitration::Matrix).then(matrix),
         }
+    }
+
+    /// Returns the number of contenders of each.
+    #[inline]
+    pub const fn contenders(&self) -> usize {
+        self.contenders as usize
     }
 
     /// Returns the rank of a contender at an arbiter, which chooses the one of the least rank.
@@ -84,7 +98,8 @@ impl Arbiters {
         let first = match self.rule {
             Arbitration::RoundRobin => u64::from(number < self.next[arbiter]),
             Arbitration::Matrix => {
-                self.served[arbiter * self.contenders as usize + number as usize]
+                let place = arbiter * self.contenders as usize + number as usize;
+                self.matrix.as_ref().map_or(0, |matrix| matrix.last[place])
             }
             Arbitration::Oldest | Arbitration::Age => since,
             Arbitration::Priority => 0,
@@ -102,8 +117,11 @@ impl Arbiters {
                 self.next[arbiter] = if next == self.contenders { 0 } else { next };
             }
             Arbitration::Matrix => {
-                self.clock += 1;
-                self.served[arbiter * self.contenders as usize + contender as usize] = self.clock;
+                let place = arbiter * self.contenders as usize + contender as usize;
+                if let Some(matrix) = &mut self.matrix {
+                    matrix.count += 1;
+                    matrix.last[place] = matrix.count;
+                }
             }
             Arbitration::Oldest
             | Arbitration::Age

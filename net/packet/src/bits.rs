@@ -1,30 +1,39 @@
 //! Sets of small numbers.
 
-/// A set of the numbers below a bound.
+/// A set of the numbers below a bound. Those below 64 lie in the set itself, so that it is all in
+/// one place in most routers.
 #[derive(Clone, Debug)]
 pub(crate) struct Bits {
-    words: Box<[u64]>,
+    first: u64,
+    others: Box<[u64]>,
 }
 
 impl Bits {
     pub fn new(bound: usize) -> Self {
-        Self { words: vec![0; bound.div_ceil(64)].into() }
+        Self { first: 0, others: vec![0; bound.div_ceil(64).saturating_sub(1)].into() }
     }
 
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.words.iter().all(|&word| word == 0)
+        self.first == 0 && self.others.iter().all(|&word| word == 0)
     }
 
     #[inline]
     pub fn has(&self, number: u32) -> bool {
-        self.words[number as usize / 64] & 1 << (number % 64) != 0
+        let word = match number / 64 {
+            0 => self.first,
+            index => self.others[index as usize - 1],
+        };
+        word & 1 << (number % 64) != 0
     }
 
     /// Adds a number or takes it away.
     #[inline]
     pub fn set(&mut self, number: u32, member: bool) {
-        let word = &mut self.words[number as usize / 64];
+        let word = match number / 64 {
+            0 => &mut self.first,
+            index => &mut self.others[index as usize - 1],
+        };
         let bit = 1 << (number % 64);
         *word = if member { *word | bit } else { *word & !bit };
     }
@@ -33,13 +42,23 @@ impl Bits {
     /// last one; it may change the set.
     #[inline]
     pub fn first_from(&self, from: u32) -> Option<u32> {
-        let mut index = from as usize / 64;
-        let mut word = self.words.get(index)? & (u64::MAX << (from % 64));
+        if from < 64 {
+            let word = self.first & u64::MAX << from;
+            if word != 0 {
+                return Some(word.trailing_zeros());
+            }
+        }
+        if self.others.is_empty() { None } else { self.other_from(from.max(64)) }
+    }
+
+    fn other_from(&self, from: u32) -> Option<u32> {
+        let mut index = from as usize / 64 - 1;
+        let mut word = self.others.get(index)? & (u64::MAX << (from % 64));
         while word == 0 {
             index += 1;
-            word = *self.words.get(index)?;
+            word = *self.others.get(index)?;
         }
-        Some(index as u32 * 64 + word.trailing_zeros())
+        Some(index as u32 * 64 + 64 + word.trailing_zeros())
     }
 }
 

@@ -1,12 +1,12 @@
 //! The model behind the contract of all networks.
 
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use network::{Links, Network, Never, Outlet, Transfer, Uncontended};
 use topology::Header;
 use units::{DeviceId, HostId, MessageId, Time};
 
-use crate::{Choice, Fabric, Interface, Router, Signal, host::Message};
+use crate::{Choice, Fabric, Interface, Router, Signal, host::Message, router::Scratch};
 
 /// A network of routers with virtual channels. All classes of transfers share the channels.
 #[derive(Clone, Debug)]
@@ -18,6 +18,10 @@ pub struct Packets {
 pub trait Out: Outlet<Packets> {}
 
 impl<O: Outlet<Packets>> Out for O {}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
 
 /// A size in bytes from which on a message may take longer than there is time.
 const LARGE: u64 = 1 << 48;
@@ -189,11 +193,21 @@ impl Network for Packets {
         signals: impl Iterator<Item = (Time, Signal)>,
         out: &mut impl Outlet<Self>,
     ) -> Time {
-        for (at, signal) in signals {
-            router.run(&self.fabric, at, out);
-            router.hear(&self.fabric, at, signal, out);
-        }
-        router.run(&self.fabric, until, out)
+        SCRATCH.with_borrow_mut(|scratch| {
+            for (at, signal) in signals {
+                router.run(&self.fabric, at, scratch, out);
+                router.hear(&self.fabric, at, signal, out);
+            }
+            router.run(&self.fabric, until, scratch, out)
+        })
+    }
+
+    fn prefetch_device(&self, router: &Router, stage: usize) {
+        router.prefetch(stage);
+    }
+
+    fn prefetch_signal(&self, router: &Router, signal: &Signal) {
+        router.prefetch_for(signal);
     }
 
     fn at_rest(&self, interface: &Interface) -> Result<(), String> {

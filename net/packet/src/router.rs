@@ -19,18 +19,18 @@ mod switch_allocation;
 mod traversal;
 mod vc_allocation;
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, ops::Range};
 
+use kernel::{prefetch, prefetch_lines};
 use topology::Candidates;
 use units::{DeviceId, Time};
 
 use bubble::Recent;
 use credit::Credits;
 use queues::Queues;
-use streaming::Rivals;
 
 use crate::{
-    allocator::{Allocator, Request},
+    allocator::{Allocator, Request, Workspace},
     arbiter::Draw,
     bits::Bits,
     fabric::{Fabric, NOBODY, Port},
@@ -41,8 +41,9 @@ use crate::{
 
 const NONE: u32 = u32::MAX;
 
-/// A packet in an input buffer.
+/// A packet in an input buffer, in a line of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Stored {
     packet: Packet,
     /// The time by which arbiters compare ages: that at which its head came, or since when its
@@ -58,18 +59,17 @@ struct Stored {
     next: u32,
 }
 
-/// An input channel: a queue of packets, of which the first is in the pipeline.
+/// An input channel: a queue of packets, of which the first is in the pipeline. It fits a line of
+/// the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Input {
     head: u32,
     tail: u32,
     /// The output channel that the first packet holds; [`NONE`] before it has one.
     output: u32,
-    /// True if the allocation of that channel is done.
-    active: bool,
-    /// The output channels that the first packet may take, from the first to behind the last, where
-    /// its routing offers one port; otherwise nothing, and it asks its routing in each cycle.
-    only: (u32, u32),
+    /// The output channels that the first packet may take.
+    only: Only,
     /// The flits of the last packet that are foretold.
     arriving: Stream,
     /// The flits of the first packet that the next buffer has been foretold.
@@ -83,12 +83,37 @@ impl Input {
         head: NONE,
         tail: NONE,
         output: NONE,
-        active: false,
-        only: (NONE, NONE),
+        only: Only::NONE,
         arriving: Stream::ENDED,
         leaving: Stream::ENDED,
         returned: Stream::ENDED,
     };
+}
+
+/// Neighbouring output channels: the first, and from the 24th bit on their number. None of them
+/// where a routing may offer several ports: then a packet asks it in each cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Only(u32);
+
+impl Only {
+    const NONE: Self = Self(0);
+
+    /// The output channels of a port from `first` on. None if there are too many for the numbers to
+    /// be kept here.
+    #[inline]
+    const fn new(first: u32, channels: &Range<u32>) -> Self {
+        let (first, count) = (first + channels.start, channels.end - channels.start);
+        if first >= 1 << 24 || count >= 1 << 8 {
+            return Self::NONE;
+        }
+        Self(first | count << 24)
+    }
+
+    #[inline]
+    const fn channels(self) -> Range<u32> {
+        let first = self.0 & ((1 << 24) - 1);
+        first..first + (self.0 >> 24)
+    }
 }
 
 /// An output channel, as known here.
@@ -107,6 +132,20 @@ struct Output {
     /// Its port and channel.
     port: u16,
     channel: u8,
+}
+
+/// What changes of a port.
+#[derive(Clone, Copy, Debug, Default)]
+struct PortState {
+    /// The time at which the link has sent all that it was given.
+    free: u64,
+    /// The channel from which on the input looks for one to send.
+    turn: u8,
+    /// The input channels that compete for the switch or pass by themselves: those that come in by
+    /// the port.
+    inputs: u8,
+    /// Those whose packets leave by it.
+    outputs: u8,
 }
 
 /// Input channels in a stage that takes a fixed time.
@@ -142,6 +181,17 @@ impl Stage {
     }
 }
 
+/// Working memory that the routers of a thread share. Nothing in it outlives a cycle.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// The requests to the virtual-channel allocator, and then its grants.
+    channel_requests: Vec<Request>,
+    /// The requests to the switch allocator, and then its grants.
+    switch_requests: Vec<Request>,
+    candidates: Candidates,
+    work: Workspace,
+}
+
 /// The state of a router.
 #[derive(Clone, Debug)]
 pub struct Router {
@@ -154,10 +204,7 @@ pub struct Router {
     inputs: Box<[Input]>,
     /// By port and channel.
     outputs: Box<[Output]>,
-    /// By port, the time at which the link has sent all that it was given.
-    links: Box<[u64]>,
-    /// By port, the channel from which on the input looks for one to send.
-    turns: Box<[u8]>,
+    ports: Box<[PortState]>,
     /// By port, flits of packets at the heads of input channels that go on by it, if the routing
     /// asks for them.
     waiting: Box<[u32]>,
@@ -190,17 +237,10 @@ pub struct Router {
     streaming: Bits,
     /// The time at which the last flit of one of these can be granted the switch, or earlier.
     ends_at: u64,
-    /// By port, the input channels that are active or stream.
-    rivals: Box<[Rivals]>,
     /// Input channels of which the next flit or credit is foretold elsewhere.
     foretold: Bits,
     vc_allocator: Allocator,
     switch_allocator: Allocator,
-    /// The requests to the virtual-channel allocator, and then its grants.
-    channel_requests: Vec<Request>,
-    /// The requests to the switch allocator, and then its grants.
-    switch_requests: Vec<Request>,
-    candidates: Candidates,
     /// The beginning of the last cycle that was run, or of one later.
     beat: u64,
     /// The beginning of the next cycle in which there is something to do.
@@ -231,8 +271,7 @@ impl Router {
             channels,
             inputs: vec![Input::IDLE; all].into(),
             outputs: (0..all).map(output).collect(),
-            links: vec![0; ports].into(),
-            turns: vec![0; ports].into(),
+            ports: vec![PortState::default(); ports].into(),
             waiting: vec![0; if net.counts_waiting() { ports } else { 0 }].into(),
             granted: vec![VecDeque::new(); if net.counts_waiting() { ports } else { 0 }].into(),
             queues: net.sharing.as_ref().map(Queues::new),
@@ -249,13 +288,9 @@ impl Router {
             active: Bits::new(all),
             streaming: Bits::new(all),
             ends_at: NEVER,
-            rivals: vec![Rivals::default(); ports].into(),
             foretold: Bits::new(all),
             vc_allocator: allocator(parameters.vc_allocator, all, all),
             switch_allocator: allocator(parameters.switch_allocator, ports, ports),
-            channel_requests: Vec::new(),
-            switch_requests: Vec::new(),
-            candidates: Candidates::new(),
             beat: 0,
             next: NEVER,
         }
@@ -282,7 +317,13 @@ impl Router {
 
     /// Runs the cycles that begin before `until`, and returns when the next one begins.
     #[inline]
-    pub(crate) fn run<O: Out>(&mut self, net: &Fabric, until: Time, out: &mut O) -> Time {
+    pub(crate) fn run<O: Out>(
+        &mut self,
+        net: &Fabric,
+        until: Time,
+        scratch: &mut Scratch,
+        out: &mut O,
+    ) -> Time {
         loop {
             let next = self.next.min(self.tell_at);
             if next >= until.ps() {
@@ -291,24 +332,24 @@ impl Router {
             if self.tell_at == next {
                 self.tell(net, next, out);
             } else {
-                self.cycle(net, next, out);
+                self.cycle(net, next, scratch, out);
             }
         }
     }
 
     /// The cycle that begins at `now`.
     #[inline(never)]
-    fn cycle<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
+    fn cycle<O: Out>(&mut self, net: &Fabric, now: u64, scratch: &mut Scratch, out: &mut O) {
         let draw = Draw { random: net.arbiters, device: self.device, now };
         self.beat = now;
         self.routed(net, now, out);
         self.finish_allocations(net, now);
         self.end_streams(net, now);
-        self.allocate_channels(net, &draw, out);
-        let asleep = self.allocate_switch(net, &draw, out);
-        self.traverse(net, now, out);
-        self.take_channels(net, now, out);
-        let busy = self.grantable || !self.switch_requests.is_empty() && !self.active.is_empty();
+        self.allocate_channels(net, &draw, scratch, out);
+        let asleep = self.allocate_switch(net, &draw, scratch, out);
+        self.traverse(net, now, &scratch.switch_requests, out);
+        self.take_channels(net, now, &scratch.channel_requests, out);
+        let busy = self.grantable || !scratch.switch_requests.is_empty() && !self.active.is_empty();
         let wake = if busy { now + net.delays.cycle } else { asleep.min(self.grantable_at) };
         self.next = self.routing.next.min(self.allocated.next).min(self.ends_at);
         self.wake(net, wake);
@@ -330,7 +371,7 @@ impl Router {
     /// A port of the router that leads somewhere.
     #[inline]
     fn port<'n>(&self, net: &'n Fabric, port: u16) -> Option<&'n Port> {
-        let known = usize::from(port) < self.links.len();
+        let known = usize::from(port) < self.ports.len();
         known.then(|| self.link(net, port)).filter(|port| port.peer != NOBODY)
     }
 
@@ -345,6 +386,40 @@ impl Router {
     #[inline]
     fn head(&self, input: u32) -> Option<&Stored> {
         self.packets.get(self.inputs[input as usize].head as usize)
+    }
+
+    /// Prefetches what a window will read: first the router itself, then the packets that pass by
+    /// themselves, and the ports.
+    #[inline]
+    pub(crate) fn prefetch(&self, stage: usize) {
+        if stage == 0 {
+            return prefetch_lines(self, 10);
+        }
+        prefetch_lines(&*self.ports, 2);
+        let mut from = 0;
+        while let Some(input) = self.streaming.first_from(from) {
+            from = input + 1;
+            prefetch(&self.inputs[input as usize]);
+        }
+    }
+
+    /// Prefetches what the router will read for a signal.
+    #[inline]
+    pub(crate) fn prefetch_for(&self, signal: &Signal) {
+        match signal {
+            Signal::Head(Packet { port, channel, .. })
+            | Signal::Flits { port, channel, .. }
+            | Signal::NoFlit { port, channel } => {
+                let number = self.number(*port, *channel) as usize;
+                self.inputs.get(number).into_iter().for_each(prefetch);
+                self.packets.get(self.free as usize).into_iter().for_each(prefetch);
+            }
+            Signal::Credits { port, channel, .. } | Signal::NoCredit { port, channel } => {
+                let number = self.number(*port, *channel) as usize;
+                self.outputs.get(number).into_iter().for_each(prefetch);
+            }
+            Signal::Queue { .. } => {}
+        }
     }
 
     /// Checks that nothing waits here and all credits are back; see
@@ -376,10 +451,9 @@ mod tests {
     /// and for a packet in a buffer and on a link.
     #[test]
     fn memory() {
-        let channel = size_of::<Input>() + size_of::<Output>() + Allocator::BYTES;
-        assert_eq!(channel, 144);
-        let link = size_of::<u64>() + size_of::<u8>() + size_of::<Rivals>();
-        assert_eq!(link + Allocator::BYTES, 43);
+        let turns = 2 * size_of::<u32>();
+        assert_eq!(size_of::<Input>() + size_of::<Output>() + turns, 112);
+        assert_eq!(size_of::<PortState>() + turns, 24);
         assert_eq!(size_of::<Stored>(), 64);
         assert!(size_of::<Signal>() <= 44);
     }

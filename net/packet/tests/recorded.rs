@@ -131,3 +131,54 @@ fn allocators_and_arbiters() {
         ]
     );
 }
+
+/// Rules that look at queues, credits and buffers while packets pass. Recorded before packets that
+/// are alone at their ports passed routers by themselves.
+#[test]
+fn queues_and_restrictions() {
+    let set = |parameters: Parameters| Parameters { channels: Some(6), ..parameters };
+    let standard = || set(shipped("packet-default"));
+    let long = || Parameters { mtu: 1024, cable: Time::from_ps(25_000), ..standard() };
+    let kept = Parameters { local_buffer: 2, transit_priority: 0.5, buffer: Some(40), ..long() };
+    let fast = Parameters { speed_up: 3, output_buffer: 2, ..long() };
+    let even = Parameters { speed_up: 1, arbiter: Arbitration::Matrix, ..long() };
+    let wave = Parameters { switch_allocator: Allocation::Wavefront, ..even.clone() };
+    let worm = Parameters {
+        switching: Switching::Wormhole,
+        buffer: Some(9),
+        vc_allocator: Allocation::Islip,
+        switch_allocator: Allocation::Islip,
+        ..long()
+    };
+    let bubble = Parameters { channels: Some(2), ..long() };
+    let cases = [
+        ("dragonfly:p=2,a=4,h=2", Some("ugal-l"), long(), 4096),
+        ("dragonfly:p=2,a=4,h=2", Some("ugal-g"), standard(), 4096),
+        ("dragonfly:p=2,a=4,h=2", Some("par"), Parameters { channels: Some(8), ..long() }, 4096),
+        ("hyperx:dims=4x4", Some("ugal-l"), standard(), 4096),
+        ("torus:dims=6x6", Some("adaptive"), kept, 4096),
+        ("torus:dims=4x4x4", None, fast, 8192),
+        ("torus:dims=4x4x4", None, even, 8192),
+        ("torus:dims=4x4x4", None, wave, 4096),
+        ("torus:dims=6x6", None, worm, 4096),
+        ("torus:dims=6x6", Some("adaptive:bubble"), bubble, 4096),
+        ("k-ary-n-tree:k=4,n=2", Some("adaptive-up"), long(), 8192),
+    ];
+    let found = cases.map(|(spec, routing, set, bytes)| run(spec, routing, set, bytes));
+    assert_eq!(
+        found,
+        [
+            (5_381_099, 613_899_225),
+            (5_266_651, 572_081_071),
+            (5_315_539, 635_431_245),
+            (4_754_792, 70_524_885),
+            (4_879_954, 256_191_613),
+            (10_067_618, 767_932_868),
+            (11_157_089, 883_832_932),
+            (5_463_639, 511_806_001),
+            (6_160_889, 362_717_401),
+            (4_880_219, 260_748_977),
+            (9_650_737, 157_216_462)
+        ]
+    );
+}

@@ -17,7 +17,7 @@ impl Router {
         let period = link.flit * u32::from(packet.stride);
         if self.stored == 0 {
             self.beat = now;
-            (self.next, self.grantable_at) = (NEVER, NEVER);
+            (self.next, self.grantable_at, self.ends_at) = (NEVER, NEVER, NEVER);
         }
         self.stored += 1;
         let number = self.number(packet.port, packet.channel);
@@ -50,7 +50,7 @@ impl Router {
         let left = stored.packet.flits.saturating_sub(stored.arrived);
         let input = &mut self.inputs[number as usize];
         input.arriving = Stream::after(now, period, left);
-        if input.active && input.head == last {
+        if input.head == last && self.active.has(number) {
             if was_empty {
                 self.note_stall(number, now);
             }

@@ -9,7 +9,7 @@ use network::Record;
 use topology::{Candidate, Candidates, Header, Hop};
 use units::Time;
 
-use super::{NONE, Output, Router, Stored};
+use super::{Only, Output, Router, Stored};
 use crate::{Packet, fabric::Fabric, model::Out};
 
 impl Router {
@@ -26,8 +26,8 @@ impl Router {
             self.decide(net, now, input);
             let only = self.only(net, input);
             self.inputs[input as usize].only = only;
-            if !self.waiting.is_empty() {
-                self.wait_for(input, only.0);
+            if !self.waiting.is_empty() && only != Only::NONE {
+                self.wait_for(input, only.channels().start);
             }
             self.asking.set(input, true);
             self.grantable = true;
@@ -93,24 +93,23 @@ impl Router {
     }
 
     /// Returns the output channels of the only port that the first packet of an input channel may
-    /// take, as in [`Input::only`](super::Input).
-    fn only(&self, net: &Fabric, input: u32) -> (u32, u32) {
+    /// take, if its routing offers one.
+    fn only(&self, net: &Fabric, input: u32) -> Only {
         let Hop { port, lane } = if net.routes().has_candidates() {
             let mut candidates = Candidates::new();
             self.candidates(net, input, &mut candidates);
             let &[Candidate { port, ports: 1, lane, .. }] = candidates.as_slice() else {
-                return (NONE, NONE);
+                return Only::NONE;
             };
             Hop { port, lane }
         } else {
-            let Some(Stored { packet, .. }) = self.head(input) else { return (NONE, NONE) };
-            let Some(link) = self.port(net, packet.port) else { return (NONE, NONE) };
+            let Some(Stored { packet, .. }) = self.head(input) else { return Only::NONE };
+            let Some(link) = self.port(net, packet.port) else { return Only::NONE };
             let lane = net.lane(link, packet.channel);
             net.hop(self.device, packet.port, lane, &header(packet))
         };
-        let Some(link) = self.port(net, port) else { return (NONE, NONE) };
-        let (first, channels) = (self.number(port, 0), net.channels_of(lane, link));
-        (first + channels.start, first + channels.end)
+        let Some(link) = self.port(net, port) else { return Only::NONE };
+        Only::new(self.number(port, 0), &net.channels_of(lane, link))
     }
 
     /// Writes the outputs that the first packet of an input channel may take.

@@ -17,23 +17,14 @@ use crate::{
     stream::{NEVER, Stream},
 };
 
-/// The input channels that compete for the switch, by port.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rivals {
-    /// Those that come in by the port.
-    pub inputs: u8,
-    /// Those whose packets leave by it.
-    pub outputs: u8,
-}
-
 impl Router {
     /// Counts an input channel that begins or ceases to compete for the switch.
     #[inline]
     pub(super) fn count_rival(&mut self, input: u32, output: u32, competes: bool) {
         let (from, to) = (usize::from(self.place(input).0), usize::from(self.place(output).0));
         let step = if competes { 1 } else { u8::MAX };
-        self.rivals[from].inputs = self.rivals[from].inputs.wrapping_add(step);
-        self.rivals[to].outputs = self.rivals[to].outputs.wrapping_add(step);
+        self.ports[from].inputs = self.ports[from].inputs.wrapping_add(step);
+        self.ports[to].outputs = self.ports[to].outputs.wrapping_add(step);
     }
 
     /// Lets the first packet of an input channel, of which a flit has been granted the switch at
@@ -43,7 +34,7 @@ impl Router {
         let input = &self.inputs[number as usize];
         let Input { output, leaving, returned, .. } = *input;
         let (from, to) = (self.place(number).0, self.place(output).0);
-        let rivals = (self.rivals[usize::from(from)].inputs, self.rivals[usize::from(to)].outputs);
+        let rivals = (self.ports[usize::from(from)].inputs, self.ports[usize::from(to)].outputs);
         if returned.left < 2 || rivals != (1, 1) {
             return;
         }
@@ -52,7 +43,7 @@ impl Router {
         let left = head.packet.flits - head.sent;
         let granted = Stream { next: returned.next - net.way_of_credit(back), ..returned };
         let stages = net.delays.switch_allocation + net.delays.traversal;
-        let wait = self.links[usize::from(to)].saturating_sub(granted.next + stages);
+        let wait = self.ports[usize::from(to)].free.saturating_sub(granted.next + stages);
         let sent = Stream { next: granted.next + net.way_of_flit(link) + wait, ..granted };
         let Output { credits, stalled, .. } = self.outputs[output as usize];
         if granted.left == left
@@ -190,7 +181,7 @@ impl Router {
         if input.head == input.tail {
             head.arrived += input.arriving.take_before(now);
         }
-        self.links[usize::from(to)] = input.leaving.next - period - cable;
+        self.ports[usize::from(to)].free = input.leaving.next - period - cable;
         self.outputs[output as usize].credits -= u32::from(count);
         for flit in 0..u64::from(count) {
             self.note_granted(net, first + flit * period, (to, channel));

@@ -4,21 +4,21 @@
 //! the channel that was granted last asks. Flits of a packet are granted one by one, so that
 //! packets of several channels take turns on a link.
 
-use super::Router;
+use super::{Router, Scratch};
 use crate::{allocator::Request, arbiter::Draw, fabric::Fabric, model::Out, stream::NEVER};
 
 impl Router {
     /// Grants the switch, on the state at the beginning of the cycle; the grants are left in
-    /// `switch_requests`. If no flit can be sent, the answer is the time at which one may be, as
+    /// the scratch space. If no flit can be sent, the answer is the time at which one may be, as
     /// far as it is known.
     pub(super) fn allocate_switch<O: Out>(
         &mut self,
         net: &Fabric,
         draw: &Draw,
+        Scratch { switch_requests: requests, work, .. }: &mut Scratch,
         out: &mut O,
     ) -> u64 {
-        self.switch_requests.clear();
-        let mut requests = std::mem::take(&mut self.switch_requests);
+        requests.clear();
         let mut wake = NEVER;
         // The input port and its first request.
         let (mut port, mut first) = (u16::MAX, 0);
@@ -49,9 +49,8 @@ impl Router {
             }
         }
         if !requests.is_empty() {
-            self.switch_allocator.allocate(&mut requests, draw);
+            self.switch_allocator.allocate(requests, work, draw);
         }
-        self.switch_requests = requests;
         wake
     }
 
@@ -77,7 +76,7 @@ impl Router {
     /// The position of a channel in the round robin of its input port.
     #[inline]
     fn turn(&self, port: u16, channel: u8) -> u8 {
-        let next = self.turns[usize::from(port)];
+        let next = self.ports[usize::from(port)].turn;
         if channel < next { channel + self.channels as u8 } else { channel }
     }
 
@@ -87,6 +86,6 @@ impl Router {
         let flit = self.link(net, port).flit;
         let stages = net.delays.switch_allocation + net.delays.traversal;
         let held = u64::from(net.parameters().output_buffer) * u64::from(flit);
-        self.links[usize::from(port)].saturating_sub(stages + held)
+        self.ports[usize::from(port)].free.saturating_sub(stages + held)
     }
 }

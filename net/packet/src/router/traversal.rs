@@ -8,6 +8,7 @@ use units::Time;
 
 use super::{Credits, Input, NONE, Router};
 use crate::{
+    allocator::Request,
     fabric::Fabric,
     model::Out,
     signal::{Packet, Signal},
@@ -16,13 +17,18 @@ use crate::{
 
 impl Router {
     /// Sends the flits that have been granted the switch.
-    pub(super) fn traverse<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
-        for index in 0..self.switch_requests.len() {
-            let grant = &self.switch_requests[index];
+    pub(super) fn traverse<O: Out>(
+        &mut self,
+        net: &Fabric,
+        now: u64,
+        grants: &[Request],
+        out: &mut O,
+    ) {
+        for grant in grants {
             let (port, channel) = (grant.input as u16, grant.channel as u8);
             let next = channel + 1;
             let wraps = usize::from(next) == self.channels;
-            self.turns[usize::from(port)] = if wraps { 0 } else { next };
+            self.ports[usize::from(port)].turn = if wraps { 0 } else { next };
             self.send(net, now, self.number(port, channel), out);
         }
     }
@@ -33,7 +39,7 @@ impl Router {
         let (port, channel) = self.place(number);
         let link = self.link(net, port);
         let across = now + net.delays.switch_allocation + net.delays.traversal;
-        let free = &mut self.links[usize::from(port)];
+        let free = &mut self.ports[usize::from(port)].free;
         let start = across.max(*free);
         let end = start + u64::from(link.flit);
         *free = end;
@@ -94,7 +100,6 @@ impl Router {
     fn release(&mut self, net: &Fabric, now: u64, number: u32) {
         let input = &mut self.inputs[number as usize];
         let gone = std::mem::replace(&mut input.output, NONE);
-        input.active = false;
         self.count_rival(number, gone, false);
         let input = &mut self.inputs[number as usize];
         self.outputs[gone as usize].owner = NONE;

@@ -8,7 +8,7 @@
 
 use topology::Candidate;
 
-use super::{NONE, Output, Router};
+use super::{NONE, Only, Output, Router, Scratch};
 use crate::{
     allocator::Request,
     arbiter::Draw,
@@ -20,34 +20,38 @@ use crate::{
 impl Router {
     /// Asks for channels of the best candidates and grants them, on the state at the beginning of
     /// the cycle. The grants take effect in [`Router::take_channels`].
-    pub(super) fn allocate_channels<O: Out>(&mut self, net: &Fabric, draw: &Draw, out: &mut O) {
-        self.channel_requests.clear();
+    pub(super) fn allocate_channels<O: Out>(
+        &mut self,
+        net: &Fabric,
+        draw: &Draw,
+        Scratch { channel_requests: requests, candidates, work, .. }: &mut Scratch,
+        out: &mut O,
+    ) {
+        requests.clear();
         let foretold = self.grantable_at <= draw.now;
         if !std::mem::take(&mut self.grantable) && !foretold {
             return;
         }
         self.grantable_at = NEVER;
-        let mut requests = std::mem::take(&mut self.channel_requests);
-        let mut candidates = self.candidates;
         let mut from = 0;
         while let Some(input) = self.asking.first_from(from) {
             from = input + 1;
             let Some(head) = self.head(input) else { continue };
             let (needed, since) = (net.needed(head.packet.flits), head.since);
             let mut restricted = false;
-            let (first, end) = match self.inputs[input as usize].only {
-                (NONE, _) => {
-                    self.candidates(net, input, &mut candidates);
+            let channels = match self.inputs[input as usize].only {
+                Only::NONE => {
+                    self.candidates(net, input, candidates);
                     let all = candidates.as_slice();
                     let best = self.best(net, draw.now, (input, needed), all, out);
                     let Some((port, link, lane, priority)) = best else { continue };
                     restricted = priority > 0;
                     let (first, channels) = (self.number(port, 0), net.channels_of(lane, link));
-                    (first + channels.start, first + channels.end)
+                    first + channels.start..first + channels.end
                 }
-                only => only,
+                only => only.channels(),
             };
-            for number in first..end {
+            for number in channels {
                 let needed = self.credits_for(net, input, number, needed);
                 if self.is_free(number, draw.now, needed, out)
                     && (!restricted || self.has_local_room(net, draw.now, input, number))
@@ -57,12 +61,11 @@ impl Router {
             }
         }
         if !requests.is_empty() {
-            self.prefer_transit(net, draw.now, &mut requests);
-            self.vc_allocator.allocate(&mut requests, draw);
+            self.prefer_transit(net, draw.now, requests);
+            self.vc_allocator.allocate(requests, work, draw);
             // Whoever lost asks again in the next cycle.
             self.grantable = true;
         }
-        self.channel_requests = requests;
     }
 
     /// Returns true if a packet that needs so many credits may take an output channel.
@@ -120,9 +123,14 @@ impl Router {
 
     /// The packets that were granted a channel hold it from now on, and compete for the switch when
     /// the allocation is done.
-    pub(super) fn take_channels<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
-        let grants = std::mem::take(&mut self.channel_requests);
-        for grant in &grants {
+    pub(super) fn take_channels<O: Out>(
+        &mut self,
+        net: &Fabric,
+        now: u64,
+        grants: &[Request],
+        out: &mut O,
+    ) {
+        for grant in grants {
             if O::LISTENS {
                 self.queued(net, grant.input, false, now, out);
             }
@@ -132,7 +140,6 @@ impl Router {
             self.allocated.enter(now + net.delays.vc_allocation, grant.input);
             self.note_place(net, grant.input, grant.output);
         }
-        self.channel_requests = grants;
         self.grantable &= !self.asking.is_empty();
     }
 
@@ -141,7 +148,6 @@ impl Router {
         while let Some(input) = self.allocated.leave(now) {
             self.end_streams_beside(net, now, input);
             self.count_rival(input, self.inputs[input as usize].output, true);
-            self.inputs[input as usize].active = true;
             self.active.set(input, true);
         }
     }
