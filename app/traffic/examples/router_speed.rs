@@ -24,14 +24,10 @@ fn main() {
     let topology = topology::parse(&spec).expect("a topology");
     let routes = Routes::build(&topology, None).expect("routes");
     let speed_up = argument(7).and_then(|text| text.parse().ok()).unwrap_or(1);
-    let parameters = Parameters {
-        channels: Some(channels),
-        mtu,
-        header: 0,
-        speed_up,
-        cable: Time::from_ps(100_000),
-        ..router
-    };
+    let cable: u64 = argument(8).and_then(|text| text.parse().ok()).unwrap_or(0);
+    let cable = Time::from_ps(cable * 1000);
+    let parameters =
+        Parameters { channels: Some(channels), mtu, header: 0, speed_up, cable, ..router };
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
     let net = Packets::new(fabric);
     let settings = Settings {

@@ -63,7 +63,7 @@ pub(crate) struct Arbiters {
     matrix: Option<Box<Services>>,
 }
 
-/// When contenders were served by matrix arbiters.
+/// The services of contenders by matrix arbiters.
 #[derive(Clone, Debug)]
 struct Services {
     /// By arbiter and contender, the service at which it was served last.

@@ -134,7 +134,7 @@ struct Output {
     channel: u8,
 }
 
-/// What changes of a port.
+/// The state of a port.
 #[derive(Clone, Copy, Debug, Default)]
 struct PortState {
     /// The time at which the link has sent all that it was given.
@@ -153,7 +153,7 @@ struct PortState {
 struct Stage {
     /// The time at which the first of them is done; [`NEVER`] without one.
     next: u64,
-    /// When each is done, and its number.
+    /// The time at which each is done, and its number.
     queue: VecDeque<(u64, u32)>,
 }
 
