@@ -243,6 +243,9 @@ impl<M: crate::Wire> Block<M> {
                 let Some(&soon) = order.get(position + (AHEAD >> stage)) else { continue };
                 let process = &processes[soon as usize];
                 model.prefetch(out.shares.number(self.first + soon), process, stage);
+                if !Mo::READS_AHEAD {
+                    continue;
+                }
                 for event in scratch.mail_of(soon) {
                     if stage == 0 { prefetch(event) } else { model.prefetch_for(process, event) }
                 }

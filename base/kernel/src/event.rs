@@ -91,6 +91,9 @@ pub trait Model: Sync {
     /// The private state of a worker, for example scratch space, a probe or an error.
     type Worker: Send;
 
+    /// True if [`Model::prefetch_for`] does anything.
+    const READS_AHEAD: bool = false;
+
     /// Returns the state of a process at the start.
     fn process(&self, id: u32) -> Self::Process;
 

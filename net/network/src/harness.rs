@@ -133,6 +133,8 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
     type Message = Mail<E::Payload, N::Signal>;
     type Worker = Worker<E::Worker>;
 
+    const READS_AHEAD: bool = N::READS_AHEAD;
+
     #[inline(always)]
     fn process(&self, id: u32) -> Self::Process {
         let device = DeviceId(id);

@@ -95,6 +95,9 @@ pub trait Network: Sync + Sized {
     /// [waits for answers](Network::waits_for_answers), the receiver has acknowledged it.
     const TELLS_LEFT: bool = false;
 
+    /// True if [`Network::prefetch_signal`] does anything.
+    const READS_AHEAD: bool = false;
+
     /// The number of hosts; `None` if any number will do.
     fn hosts(&self) -> Option<u32>;
 

@@ -105,6 +105,7 @@ impl Network for Packets {
 
     const DIRECT: bool = false;
     const TELLS_LEFT: bool = true;
+    const READS_AHEAD: bool = true;
 
     fn hosts(&self) -> Option<u32> {
         Some(self.fabric.hosts())
