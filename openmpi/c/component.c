@@ -13,6 +13,10 @@
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/util/output.h"
 
+/* Messages of the component's own that are under way at the end are waited for so long, in
+ * nanoseconds. */
+#define SETTLES 500e6
+
 struct heddle_state heddle;
 opal_mutex_t heddle_lock = OPAL_MUTEX_STATIC_INIT;
 
@@ -187,8 +191,13 @@ static int add_procs(size_t count, ompi_proc_t **procs, struct opal_bitmap_t *re
 
 static int del_procs(size_t count, ompi_proc_t **procs)
 {
+    double end = heddle_now() + SETTLES;
+    heddle.ends = true;
+    for (size_t at = 0; at < count; at++)
+        heddle_settle(procs[at], end);
     for (size_t at = 0; at < count; at++)
         heddle_detach(procs[at]);
+    heddle.ends = false;
     return r2->bml_del_procs(count, procs);
 }
 
@@ -232,7 +241,8 @@ static int finalize(void)
         }
     heddle_confirm_stop();
     heddle_host_free(heddle.host);
-    heddle.host = NULL;
+    heddle_host_free(heddle.incoming);
+    heddle.host = heddle.incoming = NULL;
     return r2->bml_finalize();
 }
 

@@ -1,6 +1,11 @@
 /* How fast rails really are: every so many bytes a mark goes over the rail, and the receiver sends
  * it back over the same rail. As messages keep their order on a rail, all before the mark have
- * arrived then. */
+ * arrived then.
+ *
+ * A mark that is late shows nothing yet: the receiver may be computing. So witnesses follow over
+ * another rail, one after the other. When the second is confirmed before the mark, both processes
+ * have looked at all rails since the first was, and the mark had not arrived when that left: the
+ * rail is slower by the time that had passed until then over the time that was expected. */
 
 #include "heddle_bml.h"
 
@@ -8,15 +13,19 @@
 
 #include "opal/runtime/opal_progress.h"
 
-/* Bytes between two marks, and the most marks of a way that are not confirmed. */
-#define BETWEEN (64 * 1024)
+/* The most marks of a way that are not confirmed. */
 #define MOST_MARKS 64
 
-/* Processes of a host tell each other what they send in pieces of so many bytes. */
-#define COUNTED 4096
+/* A mark is late when it takes so many times as long as expected, and a witness leaves; after a
+ * testimony, the next one when so many times as long has passed again. */
+#define LATE_BY 2
+#define AGAIN_AFTER 1.5
 
-/* A rail that was found slower carries no messages perhaps. So often, in nanoseconds, two marks
- * with so many bytes between them look whether it still is. */
+/* A process may be kept from its processor for so long, in nanoseconds, beside what is expected. */
+#define PATIENCE 1e6
+
+/* A rail that was found slower carries no messages perhaps. So often, in nanoseconds, a mark with
+ * so many bytes looks whether it still is. */
 #define PROBE_EVERY 250e6
 #define PROBE_BYTES (16 * 1024)
 
@@ -30,11 +39,26 @@
 struct mark {
     opal_process_name_t sender;
     uint32_t endpoint;
-    uint8_t rail, is_confirmation;
-    uint64_t sent;  /* bytes of the way */
-    uint64_t total; /* bytes that the sender's host has given the rail */
-    double time;    /* of the mark, in nanoseconds */
+    uint8_t rail, is_confirmation, kind;
+    uint8_t about;   /* the rail that a witness is about */
+    uint64_t sent;   /* bytes of the way */
+    double time;     /* of the mark, in nanoseconds */
+    double expected; /* how long it should take until it is confirmed */
 };
+
+enum kind { PLAIN, WITNESS, PROBE };
+
+/* The mark of each rail that witnesses are sent for, if it is late. */
+static struct watched {
+    struct heddle_endpoint *endpoint; /* NULL: no mark is under way */
+    uint64_t sent, rate; /* bytes of the way, and what each should take */
+    double time, expected;
+    double next;     /* when a witness leaves */
+    double witness;  /* when the last one has left */
+    double before;   /* when the one before it had, which was confirmed; 0 if there was none */
+    bool is_open;    /* the last one is not confirmed */
+    bool has_shown;  /* two were, one after the other */
+} watched[HEDDLE_MOST_RAILS];
 
 /* The rails to a process, without those that are behind: what is not confirmed is much more than
  * they have still to take by the scheduler's times. Confirmations are seen only when messages are
@@ -56,24 +80,30 @@ uint8_t heddle_within_limits(struct heddle_endpoint *endpoint)
     return within ? within : endpoint->usable;
 }
 
-/* Tells the other processes of the host what this one has given a rail. */
-static uint64_t total_of(unsigned rail, size_t more)
+/* What the scheduler expects a mark to take over a rail that has carried nothing but so many bytes,
+ * in nanoseconds. */
+static double expected_idle(unsigned rail, size_t bytes)
 {
-    size_t bytes = heddle.modules[rail].uncounted + more;
-    heddle.modules[rail].uncounted = 0;
-    return heddle_count(heddle.host, (uint8_t)rail, bytes);
+    return heddle.round_trips[rail]
+           + (double)bytes * (double)heddle.rails[rail].gap_per_byte / (1 << 20);
 }
 
-static void send_mark(struct heddle_endpoint *endpoint, unsigned rail, size_t padding)
+static void send_mark(struct heddle_endpoint *endpoint, unsigned rail, enum kind kind,
+                      unsigned about)
 {
     struct heddle_way *way = &endpoint->ways[rail];
+    size_t padding = kind == PROBE ? PROBE_BYTES : 0;
     struct mark mark = {
         .sender = *OMPI_PROC_MY_NAME,
         .endpoint = endpoint->number,
         .rail = (uint8_t)rail,
+        .kind = (uint8_t)kind,
+        .about = (uint8_t)about,
         .sent = way->sent + padding,
-        .total = total_of(rail, padding),
         .time = heddle_now(),
+        .expected = kind == PROBE ? expected_idle(rail, PROBE_BYTES)
+                                  : heddle.round_trips[rail]
+                                        + heddle_ahead(heddle.host, (uint8_t)rail),
     };
     if (heddle_send_small(way, HEDDLE_TAG_MARK, &mark, sizeof mark, padding) != OPAL_SUCCESS)
         return;
@@ -81,15 +111,15 @@ static void send_mark(struct heddle_endpoint *endpoint, unsigned rail, size_t pa
     if (way->marks++ == 0)
         way->since = mark.time;
     way->is_active = false;
-}
-
-static void probe(struct heddle_endpoint *endpoint, unsigned rail)
-{
-    const struct heddle_way *way = &endpoint->ways[rail];
-    if (way->btl && way->marks == 0 && heddle_now() - way->last_time > PROBE_EVERY) {
-        send_mark(endpoint, rail, 0);
-        send_mark(endpoint, rail, PROBE_BYTES);
-    }
+    if (kind != PROBE && !watched[rail].endpoint)
+        watched[rail] = (struct watched){
+            .endpoint = endpoint,
+            .sent = mark.sent,
+            .time = mark.time,
+            .expected = mark.expected,
+            .rate = heddle_rate(heddle.host, (uint8_t)rail),
+            .next = mark.time + LATE_BY * (mark.expected + PATIENCE),
+        };
 }
 
 /* Counts a message, and looks after the rails. */
@@ -104,18 +134,70 @@ void heddle_sent(struct heddle_endpoint *endpoint, unsigned rail, size_t bytes)
     way->is_active = true;
     if (heddle.limit == 0)
         return;
-    heddle.modules[rail].uncounted += bytes;
-    if (heddle.modules[rail].uncounted >= COUNTED)
-        total_of(rail, 0);
-    if (way->sent - way->marked >= BETWEEN && way->marks < MOST_MARKS)
-        send_mark(endpoint, rail, 0);
-    for (unsigned other = 0; other < heddle.count; other++)
-        if (heddle_is_slower(heddle.host, (uint8_t)other))
-            probe(endpoint, other);
+    if (way->sent - way->marked >= heddle.spacings[rail] && way->marks < MOST_MARKS)
+        send_mark(endpoint, rail, PLAIN, 0);
+    for (unsigned other = 0; other < heddle.count; other++) {
+        const struct heddle_way *it = &endpoint->ways[other];
+        if (heddle_is_slower(heddle.host, (uint8_t)other) && it->btl && it->marks == 0
+            && heddle_now() - it->last_time > PROBE_EVERY)
+            send_mark(endpoint, other, PROBE, 0);
+    }
 }
 
-/* All before a mark has arrived. If the mark had left before the last one arrived, the rail was
- * busy between the two, and shows what a byte takes on it. */
+/* Sends witnesses for marks that are late, over the rail of the least latency beside theirs. */
+static int witness(void)
+{
+    double now = 0;
+    for (unsigned rail = 0; rail < heddle.count && !heddle.ends; rail++) {
+        struct watched *it = &watched[rail];
+        unsigned over = rail;
+        if (!it->endpoint || it->is_open)
+            continue;
+        now = now > 0 ? now : heddle_now();
+        if (now < it->next)
+            continue;
+        for (unsigned other = 0; other < heddle.count; other++)
+            if (other != rail && it->endpoint->ways[other].btl
+                && !heddle_is_slower(heddle.host, (uint8_t)other)
+                && (over == rail || heddle.rails[other].latency < heddle.rails[over].latency))
+                over = other;
+        if (over == rail) {
+            it->next = it->time + AGAIN_AFTER * (now - it->time);
+            continue;
+        }
+        it->is_open = true;
+        it->witness = now;
+        send_mark(it->endpoint, over, WITNESS, rail);
+    }
+    return 0;
+}
+
+/* A witness was confirmed before the mark that it is about. */
+static void testify(struct heddle_endpoint *endpoint, const struct mark *mark)
+{
+    struct watched *it = &watched[mark->about % HEDDLE_MOST_RAILS];
+    if (it->endpoint != endpoint || mark->time < it->witness)
+        return;
+    it->is_open = false;
+    if (it->before > 0) {
+        heddle_slower(heddle.host, mark->about, it->rate,
+                      (it->before - it->time) / (it->expected + PATIENCE));
+        it->next = it->time + AGAIN_AFTER * (heddle_now() - it->time);
+        it->has_shown = true;
+    }
+    it->before = mark->time;
+}
+
+/* A mark was confirmed. If two witnesses were before, it is the rail that it has waited for. */
+static void arrived_at_last(unsigned rail, double now)
+{
+    struct watched *it = &watched[rail];
+    if (it->has_shown)
+        heddle_slower(heddle.host, (uint8_t)rail, it->rate, (now - it->time) / it->expected);
+    it->endpoint = NULL;
+}
+
+/* All before a mark has arrived. */
 static void confirmed(const struct mark *mark)
 {
     struct heddle_endpoint *endpoint = heddle.host ? heddle_numbered(mark->endpoint) : NULL;
@@ -124,17 +206,39 @@ static void confirmed(const struct mark *mark)
     if (!endpoint || mark->rail >= heddle.count)
         return;
     way = &endpoint->ways[mark->rail];
-    if (mark->time + heddle.round_trips[mark->rail] < way->last_time
-        && mark->total - way->last_total >= PROBE_BYTES) {
-        OPAL_THREAD_LOCK(&heddle_lock);
-        heddle_measured(heddle.host, mark->rail,
-                        (now - way->last_time) / (double)(mark->total - way->last_total));
-        OPAL_THREAD_UNLOCK(&heddle_lock);
-    }
+    if (watched[mark->rail].endpoint == endpoint && mark->sent >= watched[mark->rail].sent)
+        arrived_at_last(mark->rail, now);
+    if (mark->kind == WITNESS)
+        testify(endpoint, mark);
+    if (mark->kind == PROBE && now - mark->time <= LATE_BY * (mark->expected + PATIENCE))
+        heddle_as_fast(heddle.host, mark->rail);
     way->marks -= way->marks > 0;
     way->confirmed = mark->sent;
-    way->last_total = mark->total;
     way->last_time = way->since = now;
+}
+
+static bool is_open(const struct heddle_endpoint *endpoint)
+{
+    for (unsigned rail = 0; endpoint && rail < heddle.count; rail++)
+        if (endpoint->ways[rail].marks > 0)
+            return true;
+    return false;
+}
+
+/* Waits until no mark to a process is under way: it must not answer one when the connection is
+ * closed. Gives up at `end`. */
+void heddle_settle(const ompi_proc_t *proc, double end)
+{
+    while (is_open(heddle_attached(proc)) && heddle_now() < end)
+        opal_progress();
+}
+
+/* Nobody waits for marks to a process that is gone. */
+void heddle_forget(const struct heddle_endpoint *endpoint)
+{
+    for (unsigned rail = 0; rail < HEDDLE_MOST_RAILS; rail++)
+        if (watched[rail].endpoint == endpoint)
+            watched[rail].endpoint = NULL;
 }
 
 static void arrived(struct mca_btl_base_module_t *btl, mca_btl_base_tag_t tag,
@@ -182,7 +286,7 @@ static void look_after(struct heddle_endpoint *endpoint, double now)
     for (unsigned rail = 0; rail < heddle.count; rail++)
         if (endpoint->ways[rail].btl && endpoint->ways[rail].marks == 0
             && (is_late || endpoint->ways[rail].is_active))
-            send_mark(endpoint, rail, 0);
+            send_mark(endpoint, rail, PLAIN, 0);
 }
 
 /* What carries too little for marks of its own gets one now and then. */
@@ -190,7 +294,7 @@ static int watch(void)
 {
     static double next;
     double now = heddle_now();
-    if (now < next)
+    if (now < next || heddle.ends)
         return 0;
     next = now + WATCH_EVERY;
     for (uint32_t at = 0; at < heddle.endpoint_count; at++) {
@@ -211,6 +315,7 @@ void heddle_confirm_stop(void)
 {
     opal_progress_unregister(begin_epoch);
     opal_progress_unregister(watch);
+    opal_progress_unregister(witness);
 }
 
 int heddle_confirm_register(void)
@@ -218,6 +323,7 @@ int heddle_confirm_register(void)
     if (heddle.limit > 0) {
         opal_progress_register(begin_epoch);
         opal_progress_register_lp(watch);
+        opal_progress_register_lp(witness);
     }
     return mca_bml.bml_register(HEDDLE_TAG_MARK, arrived, NULL);
 }

@@ -29,7 +29,6 @@ struct heddle_module {
     mca_btl_base_module_put_fn_t put;   /* of the module itself */
     unsigned long long messages, bytes; /* sent through the scheduler */
     unsigned long long passed;          /* messages that its limit has kept from it */
-    size_t uncounted;                   /* bytes that the others of the host do not know of yet */
 };
 
 /* What this process has sent to another over one rail. */
@@ -38,11 +37,11 @@ struct heddle_way {
     struct mca_btl_base_endpoint_t *endpoint;
     uint64_t sent, marked, confirmed; /* bytes, those before the last mark, those that arrived */
     uint64_t before, epoch;           /* bytes before the first message since `heddle.epoch` */
+    unsigned close_marks;             /* how many of the next marks follow each other closely */
     unsigned marks;                   /* marks without a confirmation */
     bool is_active;                   /* it has carried something since the last mark */
     double since;                     /* when the first of them left, or one was confirmed */
-    uint64_t last_total;              /* bytes of the host before the last confirmed mark */
-    double last_time;                 /* when it was confirmed, in nanoseconds */
+    double last_time;                 /* when the last was confirmed, in nanoseconds */
 };
 
 /* Another process, to which rails lead. */
@@ -73,10 +72,12 @@ struct heddle_state {
     struct heddle_module modules[HEDDLE_MOST_RAILS];
     struct heddle_rail rails[HEDDLE_MOST_RAILS];
     unsigned count;
-    bool started;
+    bool started, ends; /* ends: processes are being removed */
     heddle_host *host; /* NULL until the rails' parameters are known */
+    heddle_host *incoming;              /* of large messages that others are asked for */
     uint64_t epoch;                     /* grows whenever messages are received */
-    uint64_t limits[HEDDLE_MOST_RAILS]; /* of unconfirmed bytes */
+    uint64_t spacings[HEDDLE_MOST_RAILS]; /* bytes between two marks */
+    uint64_t limits[HEDDLE_MOST_RAILS];   /* of unconfirmed bytes */
     double round_trips[HEDDLE_MOST_RAILS]; /* of an idle rail, in nanoseconds */
 
     mca_btl_base_module_t proxy;
@@ -120,6 +121,8 @@ void heddle_watch_puts(void);
 /* confirm.c */
 int heddle_confirm_register(void);
 void heddle_confirm_stop(void);
+void heddle_settle(const ompi_proc_t *proc, double end);
+void heddle_forget(const struct heddle_endpoint *endpoint);
 uint8_t heddle_within_limits(struct heddle_endpoint *endpoint);
 void heddle_sent(struct heddle_endpoint *endpoint, unsigned rail, size_t bytes);
 

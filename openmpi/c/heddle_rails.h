@@ -11,9 +11,10 @@
 
 #define HEDDLE_MOST_RAILS 8
 
-/* A rail: its parameters of LogGP and its name. */
+/* A rail: its parameters of LogGP, what a message takes of the processors that takes it after one
+ * that took another, and its name. */
 struct heddle_rail {
-    uint64_t send_overhead, receive_overhead, latency, gap, gap_per_byte;
+    uint64_t send_overhead, receive_overhead, latency, gap, gap_per_byte, change;
     char name[32];
 };
 
@@ -44,21 +45,29 @@ void heddle_used(const heddle_host *host, uint8_t rail, uint64_t bytes);
  * same time; they add up to 1. `shares` has room for HEDDLE_MOST_RAILS. */
 void heddle_shares(const heddle_host *host, uint64_t bytes, uint8_t usable, double *shares);
 
-/* Counts bytes that a rail was given; how many all processes of the host have given it. */
-uint64_t heddle_count(const heddle_host *host, uint8_t rail, uint64_t bytes);
-
 /* Whether a rail was found to be slower than its parameters say. */
 int heddle_is_slower(const heddle_host *host, uint8_t rail);
 
-/* A byte has taken so many nanoseconds on a rail that was busy all the time. One thread at a
- * time. */
-void heddle_measured(heddle_host *host, uint8_t rail, double nanoseconds);
+/* What a byte takes on a rail, as far as is known. */
+uint64_t heddle_rate(const heddle_host *host, uint8_t rail);
 
-/* How many bytes a rail has still to take, as far as the scheduler knows. */
+/* Bytes take so many `times` as long on a rail as `rate` says, at least. */
+void heddle_slower(const heddle_host *host, uint8_t rail, uint64_t rate, double times);
+
+/* A rail is as fast as its parameters say. */
+void heddle_as_fast(const heddle_host *host, uint8_t rail);
+
+/* How long a rail is busy, as far as the scheduler knows, in nanoseconds, and with how many bytes
+ * that would be by its parameters. */
+double heddle_ahead(const heddle_host *host, uint8_t rail);
 uint64_t heddle_backlog(const heddle_host *host, uint8_t rail);
 
+/* How many bytes should lie between two that are confirmed: `least`, or what the rail takes in some
+ * milliseconds, if that is more. */
+uint64_t heddle_spacing(const heddle_host *host, uint8_t rail, uint64_t least);
+
 /* How many bytes beside the backlog may be on their way over a rail without a confirmation:
- * `least`, and what it takes in two round trips. */
+ * the spacing, and what it takes in two round trips. */
 uint64_t heddle_limit(const heddle_host *host, uint8_t rail, uint64_t least);
 
 /* The rails of a machine file into `rails`, which has room for HEDDLE_MOST_RAILS; how many. */

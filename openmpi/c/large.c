@@ -29,11 +29,34 @@ static void weigh_list(const struct heddle_endpoint *endpoint, mca_bml_base_btl_
                 list->bml_btls[at].btl_weight = (float)shares[rail];
 }
 
-/* Weights by which all parts of a message of so many bytes arrive at the same time. */
+/* The layer above makes no part for what is left when that is not more than the limit of small
+ * messages: the rail of the largest share takes that, too. */
+static bool is_split(uint64_t bytes, const double *shares)
+{
+    double most = 0;
+    for (unsigned rail = 0; rail < heddle.count; rail++)
+        most = shares[rail] > most ? shares[rail] : most;
+    return (1 - most) * (double)bytes > (double)heddle.proxy.btl_eager_limit;
+}
+
+/* Weights by which all parts of a message of so many bytes arrive at the same time, or the message
+ * takes the rail that delivers it first, beside what this process has asked for before. */
 void heddle_weigh(struct heddle_endpoint *endpoint, uint64_t bytes)
 {
     double shares[HEDDLE_MOST_RAILS];
     heddle_shares(heddle.host, bytes, endpoint->usable, shares);
+    OPAL_THREAD_LOCK(&heddle_lock);
+    if (is_split(bytes, shares)) {
+        for (unsigned rail = 0; bytes != HEDDLE_LARGE && rail < heddle.count; rail++)
+            if (shares[rail] > 0)
+                heddle_used(heddle.incoming, (uint8_t)rail,
+                            (uint64_t)(shares[rail] * (double)bytes));
+    } else {
+        uint8_t first = heddle_choose(heddle.incoming, bytes, endpoint->usable, &endpoint->turn);
+        for (unsigned rail = 0; rail < heddle.count; rail++)
+            shares[rail] = rail == first;
+    }
+    OPAL_THREAD_UNLOCK(&heddle_lock);
     weigh_list(endpoint, &endpoint->base->btl_rdma, shares);
     if (bytes == HEDDLE_LARGE)
         weigh_list(endpoint, &endpoint->base->btl_send, shares);

@@ -216,7 +216,6 @@ void heddle_carries(const struct mca_btl_base_endpoint_t *to, unsigned rail, siz
     if (!endpoint)
         return;
     heddle_used(heddle.host, (uint8_t)rail, bytes);
-    heddle_count(heddle.host, (uint8_t)rail, bytes);
     endpoint->ways[rail].is_active = true;
 }
 
@@ -464,6 +463,7 @@ void heddle_detach(ompi_proc_t *proc)
     /* A late confirmation finds no endpoint at its number. The table keeps the addresses, as there
      * may be others behind them. */
     heddle.endpoints[endpoint->number] = NULL;
+    heddle_forget(endpoint);
     for (unsigned rail = 0; rail < heddle.count; rail++)
         if (endpoint->ways[rail].endpoint)
             put_place(endpoint->ways[rail].endpoint, NULL);

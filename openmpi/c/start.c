@@ -4,6 +4,7 @@
 #include "heddle_bml.h"
 
 #include <ifaddrs.h>
+#include <math.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <sched.h>
@@ -17,9 +18,10 @@
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/proc.h"
 
-/* All rails together are measured for so long, in nanoseconds; who waits gives up after a
- * minute. */
+/* All rails together are measured for so long, in nanoseconds, and what changing them takes for so
+ * long; who waits gives up after a minute. */
 #define BUDGET 700e6
+#define BUDGET_OF_CHANGES 100e6
 #define PATIENCE 60e9
 
 /* Messages in a row: what a further one takes shows in many, but many large ones take long. */
@@ -27,6 +29,9 @@ static uint32_t many(size_t bytes)
 {
     return bytes <= 1024 ? 33 : 9;
 }
+
+/* Bytes of the least message. */
+#define SMALL 64
 
 enum kind { PLAIN, LAST, ANSWER };
 
@@ -42,7 +47,7 @@ struct known {
     struct heddle_rail rails[HEDDLE_MOST_RAILS];
 };
 
-static volatile bool answered, has_known;
+static volatile unsigned answers, has_known;
 static struct known known;
 
 static ompi_proc_t *process(uint32_t rank)
@@ -81,7 +86,7 @@ static void trip_arrived(struct mca_btl_base_module_t *btl, mca_btl_base_tag_t t
         return;
     memcpy(&trip, descriptor->des_segments->seg_addr.pval, sizeof trip);
     if (trip.kind == ANSWER)
-        answered = true;
+        answers++;
     else if (trip.kind == LAST
              && heddle_way_over((ompi_proc_t *)ompi_proc_for_name(trip.sender), btl, &way))
         send_trip(&way, ANSWER, descriptor->des_segments->seg_len);
@@ -94,16 +99,16 @@ static void known_arrived(struct mca_btl_base_module_t *btl, mca_btl_base_tag_t 
     if (descriptor->des_segments->seg_len < sizeof known)
         return;
     memcpy(&known, descriptor->des_segments->seg_addr.pval, sizeof known);
-    has_known = true;
+    has_known = 1;
 }
 
-/* Waits until a flag is set; false if it never is. */
-static bool wait_for(const volatile bool *flag, bool is_busy)
+/* Waits until a count is so high; false if it never is. */
+static bool wait_for(const volatile unsigned *count, unsigned wanted, bool is_busy)
 {
     double end = heddle_now() + PATIENCE;
-    while (!*flag) {
+    while (*count < wanted) {
         opal_progress();
-        if (!*flag && !is_busy)
+        if (*count < wanted && !is_busy)
             usleep(200);
         if (heddle_now() > end)
             return false;
@@ -116,7 +121,7 @@ static double round_trip(const struct heddle_way *way, uint32_t messages, double
                          size_t bytes, heddle_samples *samples)
 {
     double start = heddle_now();
-    answered = false;
+    answers = 0;
     for (uint32_t turn = 0; turn < messages; turn++) {
         double begin = heddle_now();
         if (send_trip(way, turn + 1 == messages ? LAST : PLAIN, bytes) != OPAL_SUCCESS)
@@ -127,16 +132,33 @@ static double round_trip(const struct heddle_way *way, uint32_t messages, double
             for (double end = heddle_now() + delay; heddle_now() < end;)
                 ;
     }
-    if (!wait_for(&answered, true))
+    if (!wait_for(&answers, 1, true))
         return -1;
     return heddle_now() - start;
+}
+
+/* Times single messages, small ones more often: they take little time, and a rail's latency shows in
+ * them. Returns the least time. */
+static double several(const struct heddle_way *way, size_t bytes, heddle_samples *samples,
+                      double end)
+{
+    double least = INFINITY;
+    for (unsigned times = bytes <= 1024 ? 6 : 2;
+         least == INFINITY || (times > 0 && heddle_now() < end); times--) {
+        double alone = round_trip(way, 1, 0, bytes, samples);
+        if (alone < 0)
+            return alone;
+        heddle_trip(samples, 1, 0, bytes, alone);
+        least = fmin(least, alone);
+    }
+    return least;
 }
 
 /* Measures one rail to a process: round trips of several sizes, alone, in a row, and in a row with
  * a pause that is longer than what a message takes. */
 static int measure(const struct heddle_way *way, unsigned rail, struct heddle_reason reason)
 {
-    size_t sizes[] = { 64, 1024, 8 * 1024, 32 * 1024 };
+    size_t sizes[] = { SMALL, 1024, 8 * 1024, 32 * 1024 };
     size_t count = sizeof sizes / sizeof *sizes;
     double end = heddle_now() + BUDGET / heddle.count;
     heddle_samples *samples = heddle_samples_new();
@@ -150,7 +172,7 @@ static int measure(const struct heddle_way *way, unsigned rail, struct heddle_re
         count--;
     for (int turn = 0; turn < 3 || (turn < 16 && heddle_now() < end); turn++)
         for (size_t at = 0; at < count; at++) {
-            double alone = round_trip(way, 1, 0, sizes[at], samples);
+            double alone = several(way, sizes[at], samples, end);
             double row = round_trip(way, many(sizes[at]), 0, sizes[at], samples);
             double paused;
             if (turn == 0)
@@ -158,7 +180,6 @@ static int measure(const struct heddle_way *way, unsigned rail, struct heddle_re
             paused = round_trip(way, many(sizes[at]), pauses[at], sizes[at], samples);
             if (alone < 0 || row < 0 || paused < 0)
                 goto silent;
-            heddle_trip(samples, 1, 0, sizes[at], alone);
             heddle_trip(samples, many(sizes[at]), 0, sizes[at], row);
             heddle_trip(samples, many(sizes[at]), pauses[at], sizes[at], paused);
         }
@@ -168,6 +189,51 @@ silent:
     heddle_samples_free(samples);
     snprintf(reason.text, reason.length, "no answer comes over it");
     return -1;
+}
+
+/* The time of a row of small messages that take two rails in turn, in nanoseconds; negative if
+ * there is no answer over either. */
+static double in_turn(const struct heddle_way ways[2], unsigned messages)
+{
+    double start = heddle_now();
+    answers = 0;
+    for (unsigned turn = 0; turn < messages; turn++)
+        if (send_trip(&ways[turn % 2], turn + 2 < messages ? PLAIN : LAST, SMALL) != OPAL_SUCCESS)
+            return -1;
+    return wait_for(&answers, 2, true) ? heddle_now() - start : -1;
+}
+
+/* What changing rails takes of the processors: a further small message in a row that takes two
+ * rails in turn, so that no transport gathers it with the one before it. Of several times the least
+ * is kept: what disturbs them makes them longer. The two fastest rails are taken, which themselves
+ * are busy for the least time. */
+static void measure_changes(ompi_proc_t *partner)
+{
+    enum { LEAST_TIMES = 3, TIMES = 32, MESSAGES = 34 };
+    double end = heddle_now() + BUDGET_OF_CHANGES;
+    double pair = INFINITY, row = INFINITY;
+    struct heddle_way ways[2];
+    unsigned fastest[2] = { 0, 1 };
+    if (heddle.count < 2)
+        return;
+    for (unsigned rail = 1; rail < heddle.count; rail++)
+        if (known.rails[rail].gap_per_byte < known.rails[fastest[0]].gap_per_byte) {
+            fastest[1] = fastest[0];
+            fastest[0] = rail;
+        } else if (rail > 1
+                   && known.rails[rail].gap_per_byte < known.rails[fastest[1]].gap_per_byte) {
+            fastest[1] = rail;
+        }
+    for (unsigned side = 0; side < 2; side++)
+        if (!heddle_way_over(partner, heddle.modules[fastest[side]].btl, &ways[side]))
+            return;
+    for (unsigned time = 0; time < LEAST_TIMES || (time < TIMES && heddle_now() < end); time++) {
+        pair = fmin(pair, in_turn(ways, 2));
+        row = fmin(row, in_turn(ways, MESSAGES));
+    }
+    /* No answer is a time below zero. */
+    for (unsigned rail = 0; pair >= 0 && row > pair && rail < heddle.count; rail++)
+        known.rails[rail].change = (uint64_t)((row - pair) / (MESSAGES - 2) * 1024);
 }
 
 /* Adds the parameters of Open MPI that say which interfaces are modules. */
@@ -252,6 +318,7 @@ static int measure_all(uint32_t partner, const char *folder, const char *key,
         known.count = 0;
         return OMPI_SUCCESS;
     }
+    measure_changes(process(partner));
     if (key && heddle_cache_write(folder, key, known.rails, known.count, reason) < 0)
         heddle_warn("%s", reason.text);
     return OMPI_SUCCESS;
@@ -327,13 +394,17 @@ static int make_host(void)
     heddle.host = heddle_host_new(heddle.rails, heddle.count, heddle.policy,
                                   heddle.shared ? segment : NULL,
                                   (uint32_t)ompi_process_info.num_local_peers + 1, reason);
-    if (!heddle.host)
+    if (heddle.host)
+        heddle.incoming = heddle_host_new(heddle.rails, heddle.count, heddle.policy, NULL, 1,
+                                          reason);
+    if (!heddle.incoming)
         return heddle_fatal("%s", text);
     heddle_describe();
     heddle_watch_puts();
     for (unsigned rail = 0; rail < heddle.count; rail++) {
         const struct heddle_rail *it = &heddle.rails[rail];
         snprintf(heddle.modules[rail].name, sizeof heddle.modules[rail].name, "%s", it->name);
+        heddle.spacings[rail] = heddle_spacing(heddle.host, (uint8_t)rail, heddle.limit);
         heddle.limits[rail] = heddle_limit(heddle.host, (uint8_t)rail, heddle.limit);
         heddle.round_trips[rail] =
             2 * (double)(it->send_overhead + it->receive_overhead + it->latency) / 1024;
@@ -353,7 +424,7 @@ int heddle_start(void)
         return OMPI_ERROR;
     if (me == 0)
         code = find_out(partner);
-    else if (!wait_for(&has_known, me == partner))
+    else if (!wait_for(&has_known, 1, me == partner))
         return heddle_fatal("rank 0 does not say what it knows of the rails");
     for (uint32_t child = 2 * me + 1; child <= 2 * me + 2 && child < ranks; child++) {
         struct heddle_way way = heddle_best_way(process(child));

@@ -254,6 +254,8 @@ def parse():
     parser.add_argument("--nice", type=int, default=-20,
                         help="of the programs; below 0, others on this machine wait [-20]")
     parser.add_argument("--rail", dest="rails", action="append", metavar="NAME:RATE:DELAY")
+    parser.add_argument("--shaper", action="append", default=[], metavar="OPTION",
+                        help="an option of heddle-shaper, as --shaper=--spin=10us")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="all times")
     return parser.parse_args()
 
@@ -268,7 +270,7 @@ def main():
         configurations = [configuration(text, arguments.component, rails) for text in texts]
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, rig.interrupt)
-        with rig.Rig.up(arguments.rails) as place:
+        with rig.Rig.up(arguments.rails, arguments.shaper) as place:
             program = place.folder / "rails_bench"
             source = rig.ROOT / "examples/programs/rails_bench.c"
             subprocess.run(["mpicc", "-O2", "-o", program, source], check=True)

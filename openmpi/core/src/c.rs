@@ -114,13 +114,6 @@ pub unsafe extern "C" fn heddle_shares(
     unsafe { *shares = (*host).shares(bytes, usable) };
 }
 
-/// Counts the bytes of a message.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn heddle_count(host: *const Host, rail: u8, bytes: u64) -> u64 {
-    // SAFETY: `heddle_host_new` has made it.
-    unsafe { &*host }.count(rail, bytes)
-}
-
 /// Returns 1 for a rail that is slower than its parameters say.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_is_slower(host: *const Host, rail: u8) -> c_int {
@@ -128,11 +121,32 @@ pub unsafe extern "C" fn heddle_is_slower(host: *const Host, rail: u8) -> c_int 
     c_int::from(unsafe { &*host }.is_slower(rail))
 }
 
-/// Notes what a byte has taken.
+/// Notes that a rail is slower than expected.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn heddle_measured(host: *mut Host, rail: u8, per_byte: f64) {
+pub unsafe extern "C" fn heddle_slower(host: *const Host, rail: u8, rate: u64, times: f64) {
     // SAFETY: `heddle_host_new` has made it.
-    unsafe { &mut *host }.measured(rail, per_byte);
+    unsafe { &*host }.slower(rail, rate, times);
+}
+
+/// Returns what a byte takes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_rate(host: *const Host, rail: u8) -> u64 {
+    // SAFETY: `heddle_host_new` has made it.
+    unsafe { &*host }.rate(rail)
+}
+
+/// Notes that a rail is as fast as its parameters say.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_as_fast(host: *const Host, rail: u8) {
+    // SAFETY: `heddle_host_new` has made it.
+    unsafe { &*host }.as_fast(rail);
+}
+
+/// Returns how long a rail is busy, in nanoseconds.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_ahead(host: *const Host, rail: u8) -> f64 {
+    // SAFETY: `heddle_host_new` has made it.
+    unsafe { &*host }.ahead(rail) as f64 / 1024.0
 }
 
 /// Returns the bytes that a rail has still to take.
@@ -140,6 +154,13 @@ pub unsafe extern "C" fn heddle_measured(host: *mut Host, rail: u8, per_byte: f6
 pub unsafe extern "C" fn heddle_backlog(host: *const Host, rail: u8) -> u64 {
     // SAFETY: `heddle_host_new` has made it.
     unsafe { &*host }.backlog(rail)
+}
+
+/// Returns the bytes between two that are confirmed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_spacing(host: *const Host, rail: u8, least: u64) -> u64 {
+    // SAFETY: `heddle_host_new` has made it.
+    unsafe { &*host }.spacing(rail, least)
 }
 
 /// Returns how many bytes may be unconfirmed.

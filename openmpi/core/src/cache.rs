@@ -15,7 +15,7 @@ use rustix::{fs::OFlags, process::geteuid};
 use crate::{Error, rail::Rail};
 
 /// The first line of a cache file.
-const FIRST: &str = "heddle rails 1";
+const FIRST: &str = "heddle rails 2";
 
 /// Nobody keeps longer files in the cache.
 const LONGEST: u64 = 64 * 1024;
@@ -103,8 +103,8 @@ fn create(path: &Path) -> std::io::Result<File> {
 fn print(key: &str, rails: &[Rail]) -> String {
     let mut text = format!("{FIRST}\n{}\n", key.replace('\n', " "));
     for rail in rails {
-        let Rail { send_overhead, receive_overhead, latency, gap, gap_per_byte, .. } = rail;
-        let times = [send_overhead, receive_overhead, latency, gap, gap_per_byte];
+        let Rail { send_overhead, receive_overhead, latency, gap, gap_per_byte, change, .. } = rail;
+        let times = [send_overhead, receive_overhead, latency, gap, gap_per_byte, change];
         for time in times {
             text += &time.to_string();
             text.push(' ');
@@ -133,7 +133,7 @@ fn parse(text: &str, key: &str) -> Option<Vec<Rail>> {
 }
 
 fn rail(line: &str) -> Option<Rail> {
-    let mut words = line.splitn(6, ' ');
+    let mut words = line.splitn(7, ' ');
     let mut number = || words.next()?.parse().ok();
     let rail = Rail {
         send_overhead: number()?,
@@ -141,6 +141,7 @@ fn rail(line: &str) -> Option<Rail> {
         latency: number()?,
         gap: number()?,
         gap_per_byte: number()?,
+        change: number()?,
         ..Rail::named(words.next()?)
     };
     rail.is_possible().then_some(rail)

@@ -6,7 +6,11 @@ use std::sync::atomic::Ordering;
 use rails::{MOST_RAILS, Message, Parameters, Policy, Scheduler, Stripes, Ticks};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::{Error, rail::Rail, segment::Segment};
+use crate::{
+    Error,
+    rail::{MOST_PER_BYTE, Rail},
+    segment::Segment,
+};
 
 /// The rails of a host.
 #[derive(Debug)]
@@ -16,18 +20,19 @@ pub struct Host {
     /// False for policies that give rails their turns: these are kept by each process.
     by_time: bool,
     segment: Segment,
-    /// The times of a byte on each rail in the last intervals, in nanoseconds, and how many
-    /// intervals there were.
-    recent: [([f64; INTERVALS], usize); MOST_RAILS],
+    /// When this process, and who receives from it, could turn to another message.
+    free: Ticks,
+    /// The rail of the last message.
+    last: u8,
 }
-
-/// A rail is judged by the best of so many intervals: a process that had to wait for a processor
-/// makes one slow, but not all.
-const INTERVALS: usize = 8;
 
 /// A rail counts as slower than its parameters say beyond this factor: the time of some thousand
 /// bytes varies with what processes are doing at either end.
 const SLOWER: f64 = 2.0;
+
+/// A confirmation costs a message each way, some 20 us of a processor at either end: no rail has
+/// one more often than this, 5 ms.
+const CONFIRMED_EVERY: Ticks = 5_000_000 << 10;
 
 /// No rail is busy for longer than this, about an hour.
 const FAR: Ticks = 1 << 52;
@@ -44,7 +49,8 @@ impl Host {
             rails: rails.to_vec(),
             by_time: policy.compares_times(),
             segment,
-            recent: [([0.0; INTERVALS], 0); MOST_RAILS],
+            free: 0,
+            last: 0,
         })
     }
 
@@ -54,19 +60,36 @@ impl Host {
         self.choose_at(Message { now: now(), bytes, usable }, turn)
     }
 
+    /// A send begins when the message before it is off this process's hands and off the
+    /// receiver's, which the clock does not show: it may lie in the buffers of a transport. A
+    /// message that changes rails takes its `change` of the processors. One that follows another on
+    /// a rail is gathered with it and takes no longer than the rail is busy. So small messages,
+    /// which keep a rail busy for less than a change takes, find their rail free again, and stay:
+    /// a second rail brings something only where g + G(s-1) > o, as in the thesis.
     fn choose_at(&mut self, message: Message, turn: &mut u8) -> u8 {
         if !self.by_time {
             return self.scheduler.choose(message, turn);
         }
+        let free = if self.free > message.now.saturating_add(FAR) { 0 } else { self.free };
+        let message = Message { now: message.now.max(free), ..message };
+        let rail = self.earliest(message, turn);
+        let taken = &self.rails[usize::from(rail)];
+        let busy = taken.parameters().busy(message.bytes);
+        let takes = if rail == self.last { taken.change.min(busy) } else { taken.change };
+        (self.free, self.last) = (message.now.saturating_add(takes), rail);
+        rail
+    }
+
+    /// Asks a policy that compares times, and notes that the rail is busy.
+    fn earliest(&mut self, message: Message, turn: &mut u8) -> u8 {
         loop {
             let before: [Ticks; MOST_RAILS] =
                 std::array::from_fn(|rail| self.segment.finish.0[rail].load(Ordering::Acquire));
-            for (rail, parameters) in self.rails.iter().enumerate() {
-                let slower = self.segment.slower.0[rail].load(Ordering::Relaxed);
-                let rate = if slower == 0 { parameters.gap_per_byte } else { slower };
+            for (rail, &finish) in before.iter().enumerate().take(self.rails.len()) {
                 // A time that far ahead is from before the clock began again.
-                let is_old = before[rail] > message.now.saturating_add(FAR);
-                self.scheduler.set(rail as u8, if is_old { 0 } else { before[rail] }, rate);
+                let is_old = finish > message.now.saturating_add(FAR);
+                let finish = if is_old { 0 } else { finish };
+                self.scheduler.set(rail as u8, finish, self.rate(rail as u8));
             }
             let rail = self.scheduler.choose(message, turn);
             let place = usize::from(rail);
@@ -95,10 +118,9 @@ impl Host {
     /// arrive at the same time over idle rails. The parts add up to 1.
     #[must_use]
     pub fn shares(&self, bytes: u64, usable: u8) -> [f64; MOST_RAILS] {
-        let current = |(rail, known): (usize, &Rail)| {
-            let slower = self.segment.slower.0[rail].load(Ordering::Relaxed);
-            let rate = if slower == 0 { known.gap_per_byte } else { slower };
-            Parameters { gap_per_byte: rate, ..known.parameters() }
+        let current = |(rail, known): (usize, &Rail)| Parameters {
+            gap_per_byte: self.rate(rail as u8),
+            ..known.parameters()
         };
         let parameters: Vec<Parameters> = self.rails.iter().enumerate().map(current).collect();
         let mut idle = Scheduler::new(&parameters, Policy::Delivery, Stripes::WaterFilling);
@@ -109,13 +131,6 @@ impl Host {
         shares
     }
 
-    /// Notes that a rail was given a message, and returns how many bytes the processes of the host
-    /// have given it.
-    pub fn count(&self, rail: u8, bytes: u64) -> u64 {
-        let all = self.segment.bytes.0.get(usize::from(rail));
-        all.map_or(0, |all| all.fetch_add(bytes, Ordering::Relaxed).wrapping_add(bytes))
-    }
-
     /// Returns whether a rail was found to be slower than its parameters say.
     #[must_use]
     pub fn is_slower(&self, rail: u8) -> bool {
@@ -123,35 +138,68 @@ impl Host {
         slower.is_some_and(|slower| slower.load(Ordering::Relaxed) != 0)
     }
 
-    /// Notes how long a byte has taken on a rail that was busy all the time, in nanoseconds.
-    pub fn measured(&mut self, rail: u8, per_byte: f64) {
-        let Some(known) = self.rails.get(usize::from(rail)) else { return };
-        let expected = known.gap_per_byte as f64 / (1_u64 << 20) as f64;
-        let (recent, count) = &mut self.recent[usize::from(rail)];
-        recent[*count % INTERVALS] = per_byte;
-        *count += 1;
-        let best = recent.iter().copied().fold(f64::MAX, f64::min);
-        let slower = if best > SLOWER * expected { crate::rail::per_byte(best) } else { 0 };
-        self.segment.slower.0[usize::from(rail)].store(slower, Ordering::Relaxed);
+    /// Returns what a byte takes on a rail, as far as is known.
+    #[must_use]
+    pub fn rate(&self, rail: u8) -> u64 {
+        let place = usize::from(rail);
+        match self.segment.slower.0.get(place).map_or(0, |slower| slower.load(Ordering::Relaxed)) {
+            0 => self.rails.get(place).map_or(0, |rail| rail.gap_per_byte),
+            slower => slower,
+        }
+    }
+
+    /// Notes that bytes take `times` as long on a rail as `rate` says, at least; less than
+    /// [`SLOWER`] times may be what processes are doing at either end.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    pub fn slower(&self, rail: u8, rate: u64, times: f64) {
+        let Some(slower) = self.segment.slower.0.get(usize::from(rail)) else { return };
+        if times > SLOWER {
+            let found = (rate as f64 * times) as u64;
+            slower.fetch_max(found.clamp(1, MOST_PER_BYTE), Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that a rail is as fast as its parameters say.
+    pub fn as_fast(&self, rail: u8) {
+        if let Some(slower) = self.segment.slower.0.get(usize::from(rail)) {
+            slower.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns how long a rail is busy, as far as the scheduler knows.
+    #[must_use]
+    pub fn ahead(&self, rail: u8) -> Ticks {
+        let finish = self.segment.finish.0.get(usize::from(rail));
+        finish.map_or(0, |finish| finish.load(Ordering::Relaxed)).saturating_sub(now())
     }
 
     /// Returns the bytes that a rail has still to take, as far as the scheduler knows.
     #[must_use]
     pub fn backlog(&self, rail: u8) -> u64 {
-        let Some(known) = self.rails.get(usize::from(rail)) else { return 0 };
-        let finish = self.segment.finish.0[usize::from(rail)].load(Ordering::Relaxed);
-        let ahead = u128::from(finish.saturating_sub(now()));
-        u64::try_from((ahead << 10) / u128::from(known.gap_per_byte.max(1))).unwrap_or(u64::MAX)
+        self.taken_in(rail, self.ahead(rail))
+    }
+
+    /// Returns how many bytes should lie between two that are confirmed: `least`, or what the rail
+    /// takes in [`CONFIRMED_EVERY`], if that is more.
+    #[must_use]
+    pub fn spacing(&self, rail: u8, least: u64) -> u64 {
+        self.taken_in(rail, CONFIRMED_EVERY).max(least)
     }
 
     /// Returns how many bytes beside the backlog may be on their way over a rail without a
-    /// confirmation: `least`, and twice what it takes in a round trip.
+    /// confirmation: the spacing, and twice what it takes in a round trip.
     #[must_use]
     pub fn limit(&self, rail: u8, least: u64) -> u64 {
-        let Some(rail) = self.rails.get(usize::from(rail)) else { return least };
-        let way = u128::from(rail.parameters().way());
-        let bytes = ((4 * way) << 10) / u128::from(rail.gap_per_byte.max(1));
-        least.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
+        let way = self.rails.get(usize::from(rail)).map_or(0, |rail| rail.parameters().way());
+        let bytes = self.taken_in(rail, way.saturating_mul(4));
+        self.spacing(rail, least).saturating_add(bytes)
+    }
+
+    /// Returns how many bytes a rail takes in a time.
+    fn taken_in(&self, rail: u8, time: Ticks) -> u64 {
+        let Some(rail) = self.rails.get(usize::from(rail)) else { return 0 };
+        let bytes = (u128::from(time) << 10) / u128::from(rail.gap_per_byte.max(1));
+        u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 }
 
@@ -214,14 +262,17 @@ mod tests {
     #[test]
     fn a_rail_that_has_become_slower_takes_less_until_it_is_fast_again() {
         let mut host = Host::new(&two(), "vft", Segment::own()).unwrap();
-        // All of the last eight intervals must be slow.
-        host.measured(0, 1.9);
-        (0..7).for_each(|_| host.measured(0, 40.0));
+        host.slower(0, 1 << 20, 2.0);
         assert!(!host.is_slower(0));
-        host.measured(0, 40.0);
-        assert!(host.is_slower(0));
+        host.slower(0, 1 << 20, 40.0);
+        // A time that is known later and shorter is one of the same mark, or of a lesser one.
+        host.slower(0, 1 << 20, 3.0);
+        assert_eq!([host.rate(0), host.rate(1)], [40 << 20, 10 << 20]);
         assert_eq!(host.choose_at(message(1001), &mut 0), 1);
-        host.measured(0, 1.1);
+        host.slower(0, 40 << 20, f64::INFINITY);
+        assert_eq!(host.rate(0), 1_000_000 << 20);
+        host.as_fast(0);
+        assert!(!host.is_slower(0));
         assert_eq!(host.choose_at(message(1001), &mut 0), 0);
     }
 
@@ -266,19 +317,53 @@ mod tests {
         assert_eq!(choose(), 1);
     }
 
+    /// At 100 ns/B 5 ms are 50 000 bytes, and two round trips of 400 us another 8000; at 10 ns/B
+    /// they are 500 000 and 80 000.
     #[test]
-    fn bytes_of_all_processes_are_counted_together() {
-        let host = Host::new(&two(), "vft", Segment::own()).unwrap();
-        assert_eq!([host.count(1, 5), host.count(1, 6), host.count(0, 1)], [5, 11, 1]);
+    fn the_limit_is_two_round_trips_more_than_the_spacing() {
+        let rail = |rate: u64| Rail {
+            latency: 200_000 << 10,
+            gap_per_byte: rate << 20,
+            ..Rail::named("x")
+        };
+        let host = Host::new(&[rail(100), rail(10)], "vft", Segment::own()).unwrap();
+        assert_eq!([host.spacing(0, 131_072), host.limit(0, 131_072)], [131_072, 139_072]);
+        assert_eq!([host.spacing(1, 131_072), host.limit(1, 131_072)], [500_000, 580_000]);
+        assert_eq!(host.limit(MOST_RAILS as u8, 1), 1);
     }
 
-    /// 2 us both ways at 1 ns/B: 8000 bytes in two round trips.
+    /// Messages of 1001 bytes keep a rail busy for 9 us, and a change takes 14: they stay. Those of
+    /// 2001 bytes keep it busy for 18: the second is sent at 14, when the other rail is free, the
+    /// third at 28, when the first is.
     #[test]
-    fn the_limit_is_two_round_trips_more_than_the_least() {
-        let rail = Rail { latency: 2000 << 10, gap_per_byte: 1 << 20, ..Rail::named("x") };
-        let host = Host::new(&[rail], "vft", Segment::own()).unwrap();
-        assert_eq!(host.limit(0, 131_072), 131_072 + 8000);
-        assert_eq!(host.limit(MOST_RAILS as u8, 1), 1);
+    fn messages_that_take_a_rail_for_less_than_a_change_stay() {
+        let twins = ["a", "b"].map(|name| Rail {
+            gap_per_byte: 9 << 20,
+            change: 14_000 << 10,
+            ..Rail::named(name)
+        });
+        let choices = |bytes: u64| {
+            let mut host = Host::new(&twins, "vft", Segment::own()).unwrap();
+            [(); 6].map(|()| host.choose_at(message(bytes), &mut 0))
+        };
+        assert_eq!(choices(1001), [0; 6]);
+        assert_eq!(choices(2001), [0, 1, 0, 1, 0, 1]);
+    }
+
+    /// The first message is sent at 0 and takes 9 us; that of 10 001 bytes follows it and keeps the
+    /// rail busy until 99. The next is sent 14 us later, at 23, and changes rails; those behind it,
+    /// at 37, 46 and so on to 91, stay. The one at 100 finds both free, and takes the first.
+    #[test]
+    fn messages_leave_a_rail_that_a_large_one_keeps_busy() {
+        let twins = ["a", "b"].map(|name| Rail {
+            gap_per_byte: 9 << 20,
+            change: 14_000 << 10,
+            ..Rail::named(name)
+        });
+        let mut host = Host::new(&twins, "vft", Segment::own()).unwrap();
+        let sizes = [1001, 10_001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001];
+        let taken = sizes.map(|bytes| host.choose_at(message(bytes), &mut 0));
+        assert_eq!(taken, [0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0]);
     }
 
     #[test]

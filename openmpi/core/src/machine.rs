@@ -74,9 +74,12 @@ fn rail(name: &str, table: &DeValue) -> Result<Rail, Error> {
         .parse()
         .map_err(|error| Error::new(format!("{place}.loggops.G: {error}")))?;
     let (ps, bytes) = rate.parts();
+    let send_overhead = needed("o", time("o-send")?.or(both))?;
+    let receive_overhead = needed("o", time("o-recv")?.or(both))?;
     let rail = Rail {
-        send_overhead: needed("o", time("o-send")?.or(both))?,
-        receive_overhead: needed("o", time("o-recv")?.or(both))?,
+        send_overhead,
+        receive_overhead,
+        change: send_overhead.max(receive_overhead),
         latency: needed("L", time("L")?)?,
         gap: needed("g", time("g")?)?,
         gap_per_byte: per_byte(ps as f64 / 1000.0 / bytes as f64),

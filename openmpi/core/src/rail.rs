@@ -20,13 +20,18 @@ pub struct Rail {
     pub gap: u64,
     /// G.
     pub gap_per_byte: u64,
+    /// What a message takes of the processors at either end that takes another rail than the one
+    /// before it: transports that gather small messages do so on one rail only.
+    pub change: u64,
     /// The name, up to the first zero.
     pub name: [u8; NAME],
 }
 
-/// The longest time that a parameter may have, a minute, and the longest per byte, a millisecond.
+/// The longest time that a parameter may have, a minute.
 const MOST_TIME: u64 = 60_000_000_000 << 10;
-const MOST_PER_BYTE: u64 = 1_000_000 << 20;
+
+/// The longest time that a byte may take, a millisecond.
+pub const MOST_PER_BYTE: u64 = 1_000_000 << 20;
 
 impl Rail {
     /// A rail of this name; names that are too long are cut.
@@ -50,7 +55,8 @@ impl Rail {
     /// millisecond per byte.
     #[must_use]
     pub fn is_possible(&self) -> bool {
-        let times = [self.send_overhead, self.receive_overhead, self.latency, self.gap];
+        let Self { send_overhead, receive_overhead, latency, gap, change, .. } = *self;
+        let times = [send_overhead, receive_overhead, latency, gap, change];
         times.iter().all(|&time| time <= MOST_TIME) && self.gap_per_byte <= MOST_PER_BYTE
     }
 

@@ -32,8 +32,6 @@ pub struct State {
     pub finish: Line,
     /// G of each rail where it was found to be slower than its parameters say; 0 where not.
     pub slower: Line,
-    /// The bytes that rails have been given.
-    pub bytes: Line,
     /// The processes that have mapped it.
     mapped: AtomicU32,
 }

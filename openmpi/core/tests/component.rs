@@ -151,7 +151,7 @@ fn measured_parameters_are_kept_and_damage_is_noticed(folder: &Path) {
     let mode = |path: &Path| fs::metadata(path).expect("a file").permissions().mode() & 0o777;
     assert_eq!((mode(&cache), mode(&file)), (0o700, 0o600));
     let before = fs::read_to_string(&file).expect("text");
-    assert!(before.starts_with("heddle rails 1\nOpen MPI "), "{before}");
+    assert!(before.starts_with("heddle rails 2\nOpen MPI "), "{before}");
     assert_right(&over_two(folder, &arguments), "from the cache");
     assert_eq!(fs::read_to_string(&file).expect("text"), before);
     fs::write(&file, &before[..before.len() / 2]).expect("a writable file");
