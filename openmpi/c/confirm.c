@@ -80,9 +80,9 @@ uint8_t heddle_within_limits(struct heddle_endpoint *endpoint)
     return within ? within : endpoint->usable;
 }
 
-/* What the scheduler expects a mark to take over a rail that has carried nothing but so many bytes,
- * in nanoseconds. */
-static double expected_idle(unsigned rail, size_t bytes)
+/* The most that a mark may take over a rail by its parameters, in nanoseconds, if none of so many
+ * bytes before it has arrived. */
+static double expected_by_bytes(unsigned rail, uint64_t bytes)
 {
     return heddle.round_trips[rail]
            + (double)bytes * (double)heddle.rails[rail].gap_per_byte / (1 << 20);
@@ -101,7 +101,7 @@ static void send_mark(struct heddle_endpoint *endpoint, unsigned rail, enum kind
         .about = (uint8_t)about,
         .sent = way->sent + padding,
         .time = heddle_now(),
-        .expected = kind == PROBE ? expected_idle(rail, PROBE_BYTES)
+        .expected = kind == PROBE ? expected_by_bytes(rail, way->sent + padding - way->confirmed)
                                   : heddle.round_trips[rail]
                                         + heddle_ahead(heddle.host, (uint8_t)rail),
     };
@@ -188,13 +188,17 @@ static void testify(struct heddle_endpoint *endpoint, const struct mark *mark)
     it->before = mark->time;
 }
 
-/* A mark was confirmed. If two witnesses were before, it is the rail that it has waited for. */
+/* A mark was confirmed. If two witnesses were before, it is the rail that it has waited for. It may
+ * have been for a moment only, in which a lost frame was sent again: so it is tried at once. */
 static void arrived_at_last(unsigned rail, double now)
 {
-    struct watched *it = &watched[rail];
-    if (it->has_shown)
-        heddle_slower(heddle.host, (uint8_t)rail, it->rate, (now - it->time) / it->expected);
-    it->endpoint = NULL;
+    struct watched it = watched[rail];
+    watched[rail].endpoint = NULL;
+    if (!it.has_shown)
+        return;
+    heddle_slower(heddle.host, (uint8_t)rail, it.rate, (now - it.time) / it.expected);
+    if (!heddle.ends)
+        send_mark(it.endpoint, rail, PROBE, 0);
 }
 
 /* All before a mark has arrived. */

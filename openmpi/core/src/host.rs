@@ -20,7 +20,7 @@ pub struct Host {
     /// False for policies that give rails their turns: these are kept by each process.
     by_time: bool,
     segment: Segment,
-    /// When this process, and who receives from it, could turn to another message.
+    /// The time at which this process, and who receives from it, could turn to another message.
     free: Ticks,
     /// The rail of the last message.
     last: u8,

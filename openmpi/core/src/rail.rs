@@ -20,8 +20,9 @@ pub struct Rail {
     pub gap: u64,
     /// G.
     pub gap_per_byte: u64,
-    /// What a message takes of the processors at either end that takes another rail than the one
-    /// before it: transports that gather small messages do so on one rail only.
+    /// The price of a change: the time that a message takes of the processors at either end, if it
+    /// takes another rail than the one before it. Transports that gather small messages do so on
+    /// one rail only.
     pub change: u64,
     /// The name, up to the first zero.
     pub name: [u8; NAME],
