@@ -25,9 +25,10 @@
 #define PATIENCE 1e6
 
 /* A rail that was found slower carries no messages perhaps. So often, in nanoseconds, a mark with
- * so many bytes looks whether it still is. */
+ * so many bytes looks whether it still is; so many times in a row, as processes may be slow, too. */
 #define PROBE_EVERY 250e6
-#define PROBE_BYTES (16 * 1024)
+#define PROBE_BYTES (32 * 1024)
+#define PROBES 5
 
 /* All rails are looked at so often. After so long without a confirmation over one rail the others
  * are asked; after so long it has failed, if others carry. Times in nanoseconds. */
@@ -122,6 +123,13 @@ static void send_mark(struct heddle_endpoint *endpoint, unsigned rail, enum kind
         };
 }
 
+/* Looks whether a rail is as fast as it should be, and so many times again if it is not. */
+static void probe(struct heddle_endpoint *endpoint, unsigned rail, unsigned again)
+{
+    endpoint->ways[rail].probes = again;
+    send_mark(endpoint, rail, PROBE, 0);
+}
+
 /* Counts a message, and looks after the rails. */
 void heddle_sent(struct heddle_endpoint *endpoint, unsigned rail, size_t bytes)
 {
@@ -140,7 +148,7 @@ void heddle_sent(struct heddle_endpoint *endpoint, unsigned rail, size_t bytes)
         const struct heddle_way *it = &endpoint->ways[other];
         if (heddle_is_slower(heddle.host, (uint8_t)other) && it->btl && it->marks == 0
             && heddle_now() - it->last_time > PROBE_EVERY)
-            send_mark(endpoint, other, PROBE, 0);
+            probe(endpoint, other, PROBES - 1);
     }
 }
 
@@ -198,7 +206,7 @@ static void arrived_at_last(unsigned rail, double now)
         return;
     heddle_slower(heddle.host, (uint8_t)rail, it.rate, (now - it.time) / it.expected);
     if (!heddle.ends)
-        send_mark(it.endpoint, rail, PROBE, 0);
+        probe(it.endpoint, rail, PROBES - 1);
 }
 
 /* All before a mark has arrived. */
@@ -210,15 +218,17 @@ static void confirmed(const struct mark *mark)
     if (!endpoint || mark->rail >= heddle.count)
         return;
     way = &endpoint->ways[mark->rail];
+    way->confirmed = mark->sent;
+    way->marks -= way->marks > 0;
+    way->last_time = way->since = now;
     if (watched[mark->rail].endpoint == endpoint && mark->sent >= watched[mark->rail].sent)
         arrived_at_last(mark->rail, now);
     if (mark->kind == WITNESS)
         testify(endpoint, mark);
-    if (mark->kind == PROBE && now - mark->time <= LATE_BY * (mark->expected + PATIENCE))
+    if (mark->kind == PROBE && now - mark->time <= LATE_BY * mark->expected)
         heddle_as_fast(heddle.host, mark->rail);
-    way->marks -= way->marks > 0;
-    way->confirmed = mark->sent;
-    way->last_time = way->since = now;
+    else if (mark->kind == PROBE && way->probes > 0 && !heddle.ends)
+        probe(endpoint, mark->rail, way->probes - 1);
 }
 
 static bool is_open(const struct heddle_endpoint *endpoint)

@@ -39,6 +39,7 @@ struct heddle_way {
     uint64_t before, epoch;           /* bytes before the first message since `heddle.epoch` */
     unsigned close_marks;             /* how many of the next marks follow each other closely */
     unsigned marks;                   /* marks without a confirmation */
+    unsigned probes;                  /* how many may follow one that was late */
     bool is_active;                   /* it has carried something since the last mark */
     double since;                     /* when the first of them left, or one was confirmed */
     double last_time;                 /* when the last was confirmed, in nanoseconds */

@@ -6,14 +6,15 @@
 
 A configuration is a label and words: rails=A,D for the rails it may use, NAME=VALUE for a variable
 of the environment, `ours` for those that load the component in FOLDER; all others are arguments of
-mpirun. Without any there are stock Open MPI over A, B, A+D and A+B, and with --component ours over
-A, A+D, A+B and A+D+B beside it. A pair is a run of each configuration, in random order; every run
-is a new mpirun. The first configuration is what the others are compared with: the ratio of rates
-pair by pair, with its interval of 95 %, and the probability that the ratio is --below or more,
-one-sided, by Wilcoxon's signed rank test with Holm's correction over all points of all
-configurations. Prints the rates with those of the same rails measured earlier, on an idle machine
-with another shaper, and how late this shaper was. Exits with 1 if a ratio of ours is certainly too
-low, or if a run failed, and with 77 where there can be no rig."""
+mpirun, a program that starts the benchmark the last of them. Without any there are stock Open MPI
+over A, B, A+D and A+B, and with --component ours over A, A+D, A+B and A+D+B beside it. A pair is a
+run of each configuration, in random order; every run is a new mpirun. The first configuration is
+what the others are compared with: the ratio of rates pair by pair, with its interval of 95 %, and
+the probability that the ratio is --below or more, one-sided, by Wilcoxon's signed rank test with
+Holm's correction over all points of all configurations. Prints the rates with those of the same
+rails measured earlier, on an idle machine with another shaper, and how late this shaper was. Exits
+with 1 if a ratio of ours is certainly too low, or if a run failed, and with 77 where there can be
+no rig."""
 
 import argparse
 import csv
@@ -110,7 +111,7 @@ def launch(place, made, program, arguments):
     passed = [part for name in made.variables if not name.startswith("OMPI_")
               for part in ("-x", name)]
     command = ["mpirun", "-n", "2", "--mca", "btl_tcp_if_include", ",".join(made.rails),
-               *made.arguments, *passed, program, "bulk", ",".join(
+               *passed, *made.arguments, program, "bulk", ",".join(
                    f"{size}:{messages}:{max(3, MOST // (size * messages))}"
                    for size, messages in arguments.points), str(arguments.repetitions)]
     process = place.start(command, arguments.nice, made.variables, stdout=subprocess.PIPE,
