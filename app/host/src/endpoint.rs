@@ -134,10 +134,17 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
     }
 
     fn left(&self, state: &mut Ranks<S>, site: &mut Site<'_, N, Self>, at: Time, id: MessageId) {
+        let (slot, sequence) = of_number(id);
+        if self.engine.rails().is_some_and(|rails| rails.notices) {
+            match state {
+                Ranks::Direct(_) => {}
+                Ranks::Alone(alone) => alone.common.left((slot, sequence), at),
+                Ranks::Several(host) => host.common.left((slot, sequence), at),
+            }
+        }
         if self.engine.buffered == u64::MAX {
             return;
         }
-        let (slot, sequence) = of_number(id);
         let release = match state {
             Ranks::Direct(_) => None,
             Ranks::Alone(alone) => alone.rank.left(alone.id, (0, sequence), at),

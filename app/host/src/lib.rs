@@ -23,6 +23,7 @@ mod loggopsim;
 mod message;
 mod nic;
 mod noise;
+mod notices;
 mod outcome;
 mod path;
 mod places;

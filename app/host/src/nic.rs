@@ -37,6 +37,13 @@ pub struct Common {
 }
 
 impl Common {
+    /// Notes that a message has left, where hosts notice what rails take.
+    pub fn left(&mut self, id: (u8, u32), at: Time) {
+        if let Some(rails) = &mut self.rails {
+            rails.left(id, at);
+        }
+    }
+
     /// Notes that a rank waits for its turn, or has it.
     pub fn turn(&mut self, waits: bool) {
         if waits {
@@ -134,6 +141,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
         let transfer = self.transfer(destination, bytes);
         let mut first = None;
         let id = number(here.slot, sequence);
+        if let Some(host) = self.common.as_mut().and_then(|common| common.rails.as_mut()) {
+            host.sent((here.slot, sequence), ways);
+        }
         for (entry, transfer, id) in rails.transfers(ways, at, transfer, id) {
             first.get_or_insert(entry);
             self.nic.post(entry, transfer, id);

@@ -14,6 +14,7 @@ use crate::Record;
 use crate::costs::{Costs, HostCosts};
 use crate::engine::RankStep;
 use crate::message::Message;
+use crate::notices::{Notices, Open};
 use crate::source::Source;
 
 /// A rail of all hosts.
@@ -43,6 +44,8 @@ pub struct Rails {
     pub stripes: Stripes,
     /// The size of the largest message that is not split.
     pub whole: u64,
+    /// True if hosts notice that a rail has become slower.
+    pub notices: bool,
 }
 
 /// A host's part in its rails.
@@ -51,6 +54,8 @@ pub struct HostRails {
     scheduler: Scheduler,
     /// A counter of messages for each destination.
     turns: FxHashMap<HostId, u8>,
+    /// Its notices of slower rails; `None` if it takes none.
+    notices: Option<Box<Notices>>,
 }
 
 /// The ways of a message: its parts, each on a rail, and what they cost the sender's CPU.
@@ -58,6 +63,8 @@ pub struct Ways {
     parts: Parts,
     /// The costs of all parts, added up.
     pub costs: HostCosts,
+    /// A message whose host notices when it leaves.
+    open: Option<Open>,
 }
 
 /// Returns a time in the unit of schedulers, 1/1024 ns.
@@ -78,7 +85,8 @@ impl Rails {
     pub fn of_host(&self) -> HostRails {
         let parameters: Vec<_> = self.rails.iter().map(|rail| rail.parameters).collect();
         let scheduler = Scheduler::new(&parameters, self.policy, self.stripes);
-        HostRails { scheduler, turns: FxHashMap::default() }
+        let notices = self.notices.then(Box::default);
+        HostRails { scheduler, turns: FxHashMap::default(), notices }
     }
 
     /// Chooses the ways of a message whose send begins at `at`.
@@ -88,6 +96,7 @@ impl Rails {
             bits | u8::from(rail.takes(at, [source, destination])) << number
         });
         let message = Sent { now: ticks(at), bytes, usable };
+        host.learn(&self.rails, at);
         let turn = host.turns.entry(destination).or_default();
         let parts = if bytes > self.whole {
             host.scheduler.split(message, turn)
@@ -97,7 +106,8 @@ impl Rails {
         let each =
             parts.iter().map(|part| self.costs(part.rail).of(part.bytes).sending(part.bytes));
         let overhead = each.fold(Time::ZERO, Time::saturating_add);
-        Ways { parts, costs: HostCosts { send_overhead: overhead, ..HostCosts::FREE } }
+        let open = host.chosen(&self.rails, &parts, at);
+        Ways { parts, costs: HostCosts { send_overhead: overhead, ..HostCosts::FREE }, open }
     }
 
     /// Returns the transfers of a message whose send begins at `at`: when each enters the network,
@@ -135,6 +145,39 @@ impl Rails {
     fn costs(&self, rail: u8) -> &Costs {
         // Schedulers choose among the rails that there are.
         &self.rails[usize::from(rail)].costs
+    }
+}
+
+impl HostRails {
+    /// Learns from messages that have left by a time.
+    fn learn(&mut self, rails: &[Rail], at: Time) {
+        let Some(notices) = &mut self.notices else { return };
+        notices.learn(rails, at);
+        for (number, rail) in rails.iter().enumerate() {
+            let finish = self.scheduler.finish(number as u8);
+            self.scheduler.set(number as u8, finish, notices.rate(number, rail, at));
+        }
+    }
+
+    /// Returns a message that takes one rail, if it is to be noticed when it leaves.
+    fn chosen(&mut self, rails: &[Rail], parts: &Parts, at: Time) -> Option<Open> {
+        let [part] = **parts else { return None };
+        let finish = self.scheduler.finish(part.rail);
+        Some(self.notices.as_mut()?.chosen(part.rail, &rails[usize::from(part.rail)], at, finish))
+    }
+
+    /// Keeps a message until it has left.
+    pub fn sent(&mut self, id: (u8, u32), ways: &Ways) {
+        if let (Some(notices), Some(open)) = (&mut self.notices, ways.open) {
+            notices.sent(id, open);
+        }
+    }
+
+    /// Notes that a message has left, or will have left at a time that lies ahead.
+    pub fn left(&mut self, id: (u8, u32), at: Time) {
+        if let Some(notices) = &mut self.notices {
+            notices.left(id, at);
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use host::{
     simulate_over,
 };
 use kernel::{Silent, TransportKind};
-use loggops::{Adapters, Parameters};
+use loggops::{Adapters, Loss, Parameters};
 use network::Rails as Networks;
 use rails::{Policy, Stripes};
 use units::Time;
@@ -44,13 +44,28 @@ fn rail(machine: Machine) -> Rail {
 }
 
 fn both(policy: Policy, stripes: Stripes) -> Rails {
-    Rails { rails: vec![rail(FAST), rail(SLOW)], policy, stripes, whole: 1000 }
+    let rails = vec![rail(FAST), rail(SLOW)];
+    Rails { rails, policy, stripes, whole: 1000, notices: false }
 }
 
-/// Finish times in nanoseconds, on any number of threads, with messages in any form.
 #[track_caller]
 fn check_on(hosts: &[u32], text: &str, rails: Rails, eager: u64, expected: &[u64]) {
-    let networks = [FAST, SLOW].map(|it| Adapters::new(&it.settings().parameters, None));
+    check_losing(None, hosts, text, rails, eager, expected);
+}
+
+/// Finish times in nanoseconds, on any number of threads, with messages in any form, where the fast
+/// rail loses bandwidth.
+#[track_caller]
+fn check_losing(
+    loss: Option<Loss>,
+    hosts: &[u32],
+    text: &str,
+    rails: Rails,
+    eager: u64,
+    expected: &[u64],
+) {
+    let networks = [(FAST, loss), (SLOW, None)]
+        .map(|(it, loss)| Adapters::new(&it.settings().parameters, loss));
     let network = Networks::new(networks.to_vec());
     let settings = Settings {
         parameters: Parameters { eager_limit: eager, ..DEFAULT.settings().parameters },
@@ -164,6 +179,36 @@ fn a_host_lacks_a_rail() {
     rails.rails[0].hosts = Some(vec![true, false, true]);
     // By the slow rail from 0 on; by the fast one from 200 on.
     check_on(&[0, 1, 2], text, rails, 100_000, &[300, 3400, 1500]);
+}
+
+/// The fast rail takes 20 ns for a byte until 100 ms. The first message should have left it 1500
+/// after its send began, and has at 20 100: 13.4 ns a byte. So the second, sent at 30 100, is
+/// expected 14 600 later by the fast rail and 12 400 by the slow one. A quarter of a second later one
+/// tries the fast rail, is there in time, and the last one, 5000 behind it, follows.
+#[test]
+fn a_host_notices_a_slower_rail() {
+    let text = "num_ranks 2
+        rank 0 { a: send 1001b to 1 x: calc 30000 b: send 1001b to 1 y: calc 300000000
+            c: send 1001b to 1 z: calc 5000 d: send 1001b to 1
+            x requires a b requires x y requires b c requires y z requires c d requires z }
+        rank 1 { recv 1001b from 0 recv 1001b from 0 recv 1001b from 0 recv 1001b from 0 }";
+    let loss = Some(Loss { from: Time::ZERO, until: ns(100_000_000), left: 50_000 });
+    let mut rails = Rails { whole: 2000, ..both(Policy::Delivery, Stripes::None) };
+    // All by the fast rail: four overheads of 100; the last is there 2200 after its send begins.
+    let all_fast = [300_035_400, 300_037_500];
+    check_losing(loss, &[0, 1], text, rails.clone(), 100_000, &all_fast);
+    rails.notices = true;
+    // The second has an overhead of 200.
+    let noticed = [300_035_500, 300_037_600];
+    check_losing(loss, &[0, 1], text, rails.clone(), 100_000, &noticed);
+    // It is there at 30 100 + 200 + 2000 + 10 000 + 200; by the fast one, at 30 200 + 1000 + 20 000
+    // + 100.
+    let text = "num_ranks 2
+        rank 0 { a: send 1001b to 1 x: calc 30000 b: send 1001b to 1 x requires a b requires x }
+        rank 1 { recv 1001b from 0 recv 1001b from 0 }";
+    check_losing(loss, &[0, 1], text, rails.clone(), 100_000, &[30_300, 42_500]);
+    rails.notices = false;
+    check_losing(loss, &[0, 1], text, rails, 100_000, &[30_200, 51_300]);
 }
 
 /// Times of schedulers are in 1/1024 ns.

@@ -79,7 +79,8 @@ pub(crate) fn resolve(
         _ => Stripes::None,
     };
     let whole = configuration.value(keys::rails::WHOLE).map_or(u64::MAX, Bytes::get);
-    let scheduled = Scheduled { rails, policy, stripes, whole };
+    let notices = configuration.switch(keys::rails::NOTICE);
+    let scheduled = Scheduled { rails, policy, stripes, whole, notices };
     if let Some(at) = without_common_rail(&scheduled.rails) {
         let message = format!("at {at} there is no rail that all hosts are on and that works");
         let help = "leave rail.NAME.hosts or rail.NAME.fail-at out for one of them".to_owned();

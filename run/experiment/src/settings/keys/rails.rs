@@ -10,6 +10,9 @@ table! {
         "How messages are split that are larger than `rails.whole`.";
     WHOLE: Bytes = "rails.whole", Same(&["loggops.S"]), None, scope::RAIL,
         "The largest message that takes one rail, whatever `rails.stripes` says.";
+    NOTICE: Switch = "rails.notice", Value("false"), None, scope::RAIL,
+        "Whether hosts notice that a rail has become slower, by when messages leave it, as the \
+         component for Open MPI does. For policies that compare times.";
 }
 
 /// The table `[rail.NAME]`.
