@@ -25,7 +25,8 @@
 #define PATIENCE 1e6
 
 /* A rail that was found slower carries no messages perhaps. So often, in nanoseconds, a mark with
- * so many bytes looks whether it still is; so many times in a row, as processes may be slow, too. */
+ * so many bytes looks whether it still is; so many times in a row, as processes may be late, too.
+ */
 #define PROBE_EVERY 250e6
 #define PROBE_BYTES (32 * 1024)
 #define PROBES 5

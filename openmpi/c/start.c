@@ -137,8 +137,8 @@ static double round_trip(const struct heddle_way *way, uint32_t messages, double
     return heddle_now() - start;
 }
 
-/* Times single messages, small ones more often: they take little time, and a rail's latency shows in
- * them. Returns the least time. */
+/* Times single messages, small ones more often: they take little time, and a rail's latency shows
+ * in them. Returns the least time. */
 static double several(const struct heddle_way *way, size_t bytes, heddle_samples *samples,
                       double end)
 {

@@ -1,10 +1,10 @@
 //! Rails that have become slower, as a host notices them: a message leaves it later than it should.
 //!
-//! The rule is that of the component for Open MPI (`openmpi/c/confirm.c`). A message that takes more
-//! than twice as long as the scheduler's times say shows that bytes take as many times longer on its
-//! rail; a quarter of a second later a message tries whether they still do. The component has to
-//! wait until receivers confirm what has arrived, and to find out whether they were looking; here
-//! the interface tells when a message has left, whatever the receiver does.
+//! The rule is that of the component for Open MPI (`openmpi/c/confirm.c`). A message that takes
+//! more than twice as long as the scheduler's times say shows that bytes take as many times longer
+//! on its rail; a quarter of a second later a message tries whether they still do. The component
+//! has to wait until receivers confirm what has arrived, and to find out whether they were
+//! looking; here the interface tells when a message has left, whatever the receiver does.
 
 use std::collections::VecDeque;
 

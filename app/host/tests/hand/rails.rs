@@ -183,8 +183,8 @@ fn a_host_lacks_a_rail() {
 
 /// The fast rail takes 20 ns for a byte until 100 ms. The first message should have left it 1500
 /// after its send began, and has at 20 100: 13.4 ns a byte. So the second, sent at 30 100, is
-/// expected 14 600 later by the fast rail and 12 400 by the slow one. A quarter of a second later one
-/// tries the fast rail, is there in time, and the last one, 5000 behind it, follows.
+/// expected 14 600 later by the fast rail and 12 400 by the slow one. A quarter of a second later
+/// one tries the fast rail, is there in time, and the last one, 5000 behind it, follows.
 #[test]
 fn a_host_notices_a_slower_rail() {
     let text = "num_ranks 2
