@@ -7,7 +7,7 @@ use schedule::{Edge, Op};
 use units::{HostId, MessageId, Time};
 
 use crate::clocks::{Class, Side};
-use crate::costs::HostCosts;
+use crate::costs::{ClassCosts, HostCosts};
 use crate::engine::RankStep;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
@@ -58,7 +58,11 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
     #[inline(always)]
     pub fn costs(&self, peer: u32, size: u64) -> &'t HostCosts {
         let costs = &self.engine.costs;
-        if self.is_neighbour(peer) { &costs.local.ends } else { costs.of(size) }
+        if self.is_neighbour(peer) {
+            return &costs.local.ends;
+        }
+        let class = |classes: &'t ClassCosts| classes.of([self.id, peer], size);
+        self.engine.classes.as_ref().and_then(class).unwrap_or_else(|| costs.of(size))
     }
 
     pub fn compute(&mut self, (index, op): (u32, &Op), task: &Task, at: Time, cpu: u8) {
@@ -335,7 +339,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
             return event;
         }
         let size = event.message.bytes();
-        let costs = self.engine.costs.of(size);
+        let costs = self.costs(event.source, size);
         let bytes = costs.bandwidth(size);
         let clock = self.rank.clocks.incoming(nic);
         let path = event.message.path;

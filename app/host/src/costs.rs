@@ -6,8 +6,10 @@
 //! Source: Culler et al. 1993 (LogP), Alexandrov et al. 1995 (LogGP), Ino et al. 2001 (LogGPS),
 //! Hoefler, Schneider and Lumsdaine 2010 (LogGOPS).
 
-use loggops::{Inject, Parameters, Receive};
-use units::{Time, TimePerByte};
+use std::sync::Arc;
+
+use loggops::{Class, Classes, Inject, Parameters, Receive};
+use units::{HostId, Time, TimePerByte};
 
 /// The costs of one message at the hosts at its ends. The letters are those of the papers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,37 @@ pub struct Costs {
     pub inject: Inject,
     /// The resources that a message from another host occupies at its receiver.
     pub receive: Receive,
+}
+
+/// The costs of messages between pairs of hosts that belong to a class.
+#[derive(Clone, Debug)]
+pub struct ClassCosts {
+    classes: Arc<Classes>,
+    /// For each class the costs of small and of large messages.
+    costs: Vec<[HostCosts; 2]>,
+    eager_limit: u64,
+}
+
+impl ClassCosts {
+    /// The costs of classes, where messages of up to `eager_limit` bytes are small.
+    pub fn new(classes: &Arc<Classes>, eager_limit: u64) -> Self {
+        let costs = |Class { small, large }: &Class| [small, large].map(HostCosts::from);
+        let costs = classes.all.iter().map(costs).collect();
+        Self { classes: Arc::clone(classes), costs, eager_limit }
+    }
+
+    /// Returns the costs of a message of `bytes` bytes between two hosts, if these belong to a
+    /// class.
+    pub fn of(&self, pair: [u32; 2], bytes: u64) -> Option<&HostCosts> {
+        let class = self.classes.number(pair.map(HostId))?;
+        let [small, large] = self.costs.get(class as usize)?;
+        Some(if bytes > self.eager_limit { large } else { small })
+    }
+
+    /// Returns the costs of all classes.
+    pub fn all(&self) -> impl Iterator<Item = &HostCosts> {
+        self.costs.iter().flatten()
+    }
 }
 
 impl HostCosts {

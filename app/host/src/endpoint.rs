@@ -56,7 +56,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
         if !N::DIRECT {
             return network.lookahead();
         }
-        network.lookahead().saturating_add(self.engine.costs.least_entry())
+        network.lookahead().saturating_add(self.engine.least_entry())
     }
 
     /// Static programs have one over networks with devices, unless the abstract rendezvous makes

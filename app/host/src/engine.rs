@@ -14,7 +14,7 @@ use schedule::{Edge, Kind as Operation, Op, Run};
 use units::{HostId, Time};
 
 use crate::clocks::{Class, Clocks, Shape};
-use crate::costs::Costs;
+use crate::costs::{ClassCosts, Costs};
 use crate::endpoint::Watched;
 use crate::fast_path::Charges;
 use crate::harvest::Harvest;
@@ -36,6 +36,8 @@ pub struct Engine<'a, S, N> {
     pub settings: &'a Settings,
     /// The costs of messages over the network at the hosts.
     pub costs: Costs,
+    /// Those of pairs of hosts that belong to a class; on a direct network only.
+    pub classes: Option<ClassCosts>,
     pub ranks: u32,
     /// The size up to which a send is done at the end of its overhead ([`crate::SendDone`]).
     pub buffered: u64,
@@ -137,6 +139,13 @@ impl<S: Source, N: Network> Engine<'_, S, N> {
     #[inline(always)]
     pub fn rails(&self) -> Option<&Rails> {
         if N::DIRECT { None } else { self.settings.rails.as_deref() }
+    }
+
+    /// Returns the least time from the start of any send until its message enters the network.
+    pub fn least_entry(&self) -> Time {
+        let least = self.costs.least_entry();
+        let of_classes = self.classes.iter().flat_map(ClassCosts::all);
+        of_classes.fold(least, |least, costs| least.min(self.costs.entry(costs)))
     }
 
     /// Returns the rank in a slot of a host.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use kernel::TransportKind;
-use loggops::Parameters;
+use loggops::{Classes, Parameters};
 use units::Time;
 
 use crate::{Error, Noise, SendDone, rails::Rails};
@@ -60,6 +60,8 @@ pub struct Settings {
     /// The rails of the hosts, where these are on several networks; the costs of messages between
     /// hosts come from them then.
     pub rails: Option<Arc<Rails>>,
+    /// Classes of pairs of hosts that have costs of their own; on the wire of LogGOPS only.
+    pub classes: Option<Arc<Classes>>,
     /// Interruptions by the operating system.
     pub noise: Noise,
     /// Length of the schedule's time unit, in which `calc` counts.
@@ -81,6 +83,7 @@ impl Default for Settings {
             rendezvous: Rendezvous::default(),
             send_done: SendDone::default(),
             rails: None,
+            classes: None,
             noise: Noise::default(),
             time_unit: Time::from_ps(1_000),
             threads: 1,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use units::Time;
 
 use crate::clocks::Shape;
-use crate::costs::Costs;
+use crate::costs::{ClassCosts, Costs};
 use crate::endpoint::Watched;
 use crate::engine::{Engine, WorkerState};
 use crate::harvest::Harvest;
@@ -107,7 +107,8 @@ pub fn simulate<P: Work, B: Probe<Record>>(
     settings: &Settings,
     probe: impl Fn() -> B,
 ) -> Result<(Outcome, Vec<B>), Error> {
-    simulate_over(&settings.parameters.wire(), None, program, settings, probe)
+    let wire = settings.parameters.wire(settings.classes.clone());
+    simulate_over(&wire, None, program, settings, probe)
 }
 
 /// Simulates a program over a network. Rank r is on host `hosts[r]`; without `hosts`, and always on
@@ -136,8 +137,10 @@ pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Detail>>>(
     let run = |source: P::Source<'_>| {
         let costs = Costs::from(&settings.parameters);
         let by_cpu = costs.receive == Receive::Cpu;
+        let classes = || settings.classes.as_ref().filter(|_| N::DIRECT);
         let straight = by_cpu
             && settings.rails.is_none()
+            && classes().is_none()
             && !B::LISTENS
             && !shape.several()
             && settings.noise == Noise::None;
@@ -149,6 +152,7 @@ pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Detail>>>(
             network,
             settings,
             costs,
+            classes: classes().map(|classes| ClassCosts::new(classes, costs.eager_limit)),
             buffered,
             plain_limit: buffered.min(costs.eager_limit),
             ranks,

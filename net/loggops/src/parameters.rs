@@ -3,9 +3,11 @@
 //! Source: Culler et al. 1993 (LogP), Alexandrov et al. 1995 (LogGP), Ino et al. 2001 (LogGPS),
 //! Hoefler, Schneider and Lumsdaine 2010 (LogGOPS).
 
+use std::sync::Arc;
+
 use units::{Time, TimePerByte};
 
-use crate::Wire;
+use crate::{Classes, Wire};
 
 /// The costs of one message. The letters are those of the papers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,11 +108,13 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Returns the network with these parameters. Where large messages enter it another time after
-    /// the start of their sends than small ones, it keeps the order of messages, too.
-    pub fn wire(&self) -> Wire {
+    /// Returns the network with these parameters, and with classes of pairs of hosts if there are
+    /// some. Where large messages enter it another time after the start of their sends than small
+    /// ones, it keeps the order of messages, too.
+    pub fn wire(&self, classes: Option<Arc<Classes>>) -> Wire {
         let (small, large) = (self.small.latency, self.large.latency);
-        let keeps_order = small != large || self.small.send_overhead != self.large.send_overhead;
-        Wire { small, large, limit: self.eager_limit, keeps_order }
+        let differ = small != large || self.small.send_overhead != self.large.send_overhead;
+        let keeps_order = differ || classes.as_ref().is_some_and(|classes| classes.overtake());
+        Wire { small, large, limit: self.eager_limit, keeps_order, classes }
     }
 }

@@ -1,6 +1,8 @@
 //! The wire of LogGOPS passes the suite of all networks, whatever its parameters.
 
-use loggops::{Costs, Inject, Parameters};
+use std::sync::Arc;
+
+use loggops::{Class, Classes, Costs, Inject, Parameters};
 use network::{Network, Transfer, conformance};
 use units::{HostId, Time, TimePerByte};
 
@@ -40,9 +42,45 @@ fn conforms() {
     for (name, parameters) in sets() {
         println!("{name}");
         for hosts in [2, 3, 40] {
-            conformance::all(&parameters.wire(), hosts);
+            conformance::all(&parameters.wire(None), hosts);
         }
     }
+}
+
+/// Classes of pairs: hosts 0 and 1 are near each other, with large messages that are slower still;
+/// hosts 1 and 2 are far from each other, and all others are as the network has it.
+fn classes() -> Arc<Classes> {
+    let near = Class { small: latency(100), large: latency(400) };
+    let far = Class { small: latency(7000), large: latency(7000) };
+    let mut classes = Classes::new(vec![near, far]);
+    for (pair, class) in [([0, 1], 0), ([2, 1], 1)] {
+        assert_eq!(classes.put(pair.map(HostId), class), None);
+    }
+    Arc::new(classes)
+}
+
+#[test]
+fn conforms_with_classes() {
+    for (name, parameters) in sets() {
+        println!("{name}");
+        for hosts in [2, 3, 40] {
+            conformance::all(&parameters.wire(Some(classes())), hosts);
+        }
+    }
+}
+
+/// The lookahead is the least L of any pair. A pair without a class has L = 2500 ns; the others
+/// have their own in both directions.
+#[test]
+fn pairs_have_the_latency_of_their_class() {
+    let wire = Parameters::default().wire(Some(classes()));
+    assert_eq!(wire.lookahead(), Time::from_ps(100_000));
+    let transit = |source, destination, bytes| {
+        let transfer = Transfer::new(HostId(source), HostId(destination), bytes);
+        wire.uncontended(transfer).transit.ps() / 1000
+    };
+    assert_eq!((transit(0, 1, 1), transit(1, 0, 65_536)), (100, 400));
+    assert_eq!((transit(1, 2, 1), transit(2, 1, 1), transit(0, 2, 65_536)), (7000, 7000, 2500));
 }
 
 /// Messages do not share anything but their order: of one each of 1 byte and of 1 MiB, and two more
@@ -56,7 +94,7 @@ fn only_order_is_shared() {
     let at = Time::from_ps(5_000_000);
     let elsewhere = Transfer { destination: HostId(2), ..small };
     let messages = [small, large, small, large, elsewhere].map(|transfer| (at, transfer));
-    let delivered = conformance::together(&parameters.wire(), 3, &messages);
+    let delivered = conformance::together(&parameters.wire(None), 3, &messages);
     let [early, late] = [7_500_000, 14_000_000].map(Time::from_ps);
     assert_eq!(delivered, [early, late, late, late, early]);
 }
@@ -65,7 +103,7 @@ fn only_order_is_shared() {
 /// with a message; the interfaces of the hosts are.
 #[test]
 fn uncontended() {
-    let wire = Parameters { large: latency(9000), ..Parameters::default() }.wire();
+    let wire = Parameters { large: latency(9000), ..Parameters::default() }.wire(None);
     assert_eq!(wire.lookahead(), Time::from_ps(2_500_000));
     let transfer = Transfer::new(HostId(0), HostId(1), 65_535);
     let small = wire.uncontended(transfer);

@@ -16,7 +16,7 @@ use crate::{
     job::{Failure, Job, Observers, Records, Report},
     models::{self, Machine, Model, Stock},
     settings::{
-        configuration::{Configuration, RailTable},
+        configuration::{Configuration, NamedTable},
         diagnostic::{self, Diagnostic, Mistakes, Place},
         keys, manifest, scope, usage,
         value::{self, Topology},
@@ -237,6 +237,7 @@ pub(crate) fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
     };
     let paths = [
         keys::traces::MAP,
+        keys::loggops::PAIRS,
         keys::noise::TRACE,
         keys::calibration::REPLICATES,
         keys::network::TABLES,
@@ -244,7 +245,7 @@ pub(crate) fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
         keys::live::TIMES,
     ];
     let paths = paths.into_iter().filter_map(|key| configuration.value(key));
-    let of_rails = configuration.rails.iter().flat_map(RailTable::files);
+    let of_rails = configuration.rails.iter().flat_map(NamedTable::files);
     source.into_iter().chain(topology).chain(paths).chain(of_rails).collect()
 }
 

@@ -72,8 +72,8 @@ impl Plan {
     /// Runs the workload under `count` joint replicates of the machine's parameters.
     ///
     /// # Errors
-    /// If there are not so many replicates, if the workload is a live program, or if a run fails or
-    /// ends in a deadlock.
+    /// If there are not so many replicates, if the workload is a live program, if pairs of hosts
+    /// belong to classes, or if a run fails or ends in a deadlock.
     pub fn uncertainty(&self, count: usize) -> Result<Uncertainty, Failure> {
         self.is_repeatable("--uncertainty")?;
         let configuration = self.configuration();
@@ -88,6 +88,12 @@ impl Plan {
             let message = format!("there are {} replicates of the parameters only", rows.len());
             let help = format!("heddle fit --replicates {count} makes more");
             let mistake = usage(&format!("--uncertainty {count}"), message).help(help);
+            return Err(Mistakes(vec![mistake]).into());
+        }
+        if self.settings.classes.is_some() {
+            let message = "the replicates are of [loggops], and not of the classes of pairs";
+            let help = "leave loggops.pairs out: then all pairs cost what [loggops] says";
+            let mistake = usage("--uncertainty", message).help(help.to_owned());
             return Err(Mistakes(vec![mistake]).into());
         }
         let varies = |&column: &usize| {

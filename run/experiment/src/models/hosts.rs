@@ -5,7 +5,7 @@ use host::{Rendezvous, SendDone, Settings, TransportKind};
 use loggops::{Costs, Inject, Parameters, Receive};
 use units::{Bytes, Time, TimePerByte};
 
-use super::noise;
+use super::{classes, noise};
 use crate::settings::{
     configuration::Configuration,
     diagnostic::Diagnostic,
@@ -26,6 +26,7 @@ pub(crate) fn settings(configuration: &Configuration) -> Result<Settings, Vec<Di
             _ => Rendezvous::Abstract,
         },
         rails: None,
+        classes: classes::resolve(configuration)?,
         noise: noise::resolve(configuration)?,
         time_unit: configuration.value(keys::workload::TIME_UNIT).unwrap_or(default.time_unit),
         threads: configuration.value(keys::run::THREADS).map_or(1, |count| count as usize),
@@ -107,25 +108,36 @@ macro_rules! class {
 const SMALL: Class = class!(keys::loggops);
 const LARGE: Class = class!(keys::loggops::large);
 const LOCAL: Class = class!(keys::loggops::local);
+const PAIR: Class = class!(keys::loggops::class);
+const LARGE_PAIR: Class = class!(keys::loggops::class::large);
+
+/// Returns the costs of small and of large messages in a class of pairs, of which these are the
+/// settings.
+pub(super) fn of_class(configuration: &Configuration) -> (Costs, Costs) {
+    let costs = |class: &Class| costs(configuration, class, true);
+    (costs(&PAIR), costs(&LARGE_PAIR))
+}
+
+fn costs(configuration: &Configuration, class: &Class, has_gap: bool) -> Costs {
+    let time = |setting| configuration.value(setting).unwrap_or(Time::ZERO);
+    let rate = |setting| configuration.value(setting).unwrap_or(TimePerByte::ZERO);
+    Costs {
+        latency: time(class.latency),
+        send_overhead: time(class.send_overhead),
+        receive_overhead: time(class.receive_overhead),
+        gap: time(class.gap),
+        gap_per_byte: if has_gap { rate(class.gap_per_byte) } else { TimePerByte::ZERO },
+        send_overhead_per_byte: rate(class.send_overhead_per_byte),
+        receive_overhead_per_byte: rate(class.receive_overhead_per_byte),
+    }
+}
 
 pub(super) fn parameters(configuration: &Configuration) -> Parameters {
     // Where the network has switches, bytes take their time there.
     let on_wire = has_wire(configuration)
         || configuration.is_said(SMALL.gap_per_byte)
         || configuration.is_said(LARGE.gap_per_byte);
-    let costs = |class: &Class, has_gap: bool| {
-        let time = |setting| configuration.value(setting).unwrap_or(Time::ZERO);
-        let rate = |setting| configuration.value(setting).unwrap_or(TimePerByte::ZERO);
-        Costs {
-            latency: time(class.latency),
-            send_overhead: time(class.send_overhead),
-            receive_overhead: time(class.receive_overhead),
-            gap: time(class.gap),
-            gap_per_byte: if has_gap { rate(class.gap_per_byte) } else { TimePerByte::ZERO },
-            send_overhead_per_byte: rate(class.send_overhead_per_byte),
-            receive_overhead_per_byte: rate(class.receive_overhead_per_byte),
-        }
-    };
+    let costs = |class: &Class, has_gap: bool| costs(configuration, class, has_gap);
     Parameters {
         small: costs(&SMALL, on_wire),
         large: costs(&LARGE, on_wire),

@@ -15,7 +15,7 @@ use super::{
     manifest::Manifest,
     reader::Reader,
     scope::{self, Model},
-    toml_file::{self, Assignment, PLATFORM, RAIL},
+    toml_file::{self, Assignment, CLASS, Group, PLATFORM, RAIL},
     value::{Topology, Typed, Value, Workload, is_xml},
 };
 
@@ -66,7 +66,9 @@ pub struct Configuration {
     /// A value for each key that has one, by the key's place.
     pub(super) entries: Vec<Option<Entry>>,
     /// The settings of each rail, in the order of the files.
-    pub(crate) rails: Vec<RailTable>,
+    pub(crate) rails: Vec<NamedTable>,
+    /// The settings of each class of pairs of hosts, in the order of the files.
+    pub(crate) classes: Vec<NamedTable>,
     /// The file that describes the machine, if there is one.
     pub(super) machine: Option<PathBuf>,
     /// True if settings that do not belong to the model are ignored.
@@ -75,15 +77,15 @@ pub struct Configuration {
     pub(crate) manifest: Option<Manifest>,
 }
 
-/// The settings of a rail.
+/// The settings of a rail or of a class.
 #[derive(Clone, Debug)]
-pub(crate) struct RailTable {
+pub(crate) struct NamedTable {
     /// Its name.
     pub name: String,
     entries: Vec<Option<Entry>>,
 }
 
-impl RailTable {
+impl NamedTable {
     /// The files that its settings name.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> {
         self.settings().filter_map(|(_, entry)| match &entry.value {
@@ -146,14 +148,18 @@ impl Configuration {
         }
     }
 
-    /// Enters the value of a setting of a rail.
-    pub(super) fn enter_in_rail(&mut self, name: &str, id: Id, entry: Entry) {
-        let place = self.rails.iter().position(|rail| rail.name == name).unwrap_or_else(|| {
+    /// Enters the value of a setting of a named table.
+    pub(super) fn enter_in(&mut self, group: &Group, id: Id, entry: Entry) {
+        let (tables, name) = match group {
+            Group::Rail(name) => (&mut self.rails, name),
+            Group::Class(name) => (&mut self.classes, name),
+        };
+        let place = tables.iter().position(|table| table.name == *name).unwrap_or_else(|| {
             let (name, entries) = (name.to_owned(), vec![None; keys::KEYS.len()]);
-            self.rails.push(RailTable { name, entries });
-            self.rails.len() - 1
+            tables.push(NamedTable { name, entries });
+            tables.len() - 1
         });
-        self.rails[place].entries[id.place()] = Some(entry);
+        tables[place].entries[id.place()] = Some(entry);
     }
 
     /// Returns whether the table `[network]` is a rail beside others.
@@ -174,14 +180,34 @@ impl Configuration {
     }
 
     /// These settings with those of one rail in place of those of the network.
-    fn alone(&self, rail: Option<&RailTable>) -> Self {
+    fn alone(&self, rail: Option<&NamedTable>) -> Self {
         let mut entries = self.entries.clone();
         if let Some(rail) = rail {
             for id in Id::all().filter(|id| id.is_of_rail()) {
                 entries[id.place()].clone_from(&rail.entries[id.place()]);
             }
         }
-        Self { entries, rails: Vec::new(), machine: None, lenient: true, manifest: None }
+        Self::of_entries(entries)
+    }
+
+    /// These settings with those of one class of pairs of hosts.
+    pub(crate) fn of_class(&self, class: &NamedTable) -> Self {
+        let mut entries = self.entries.clone();
+        for (id, entry) in class.settings() {
+            entries[id.place()] = Some(entry.clone());
+        }
+        Self::of_entries(entries)
+    }
+
+    fn of_entries(entries: Vec<Option<Entry>>) -> Self {
+        Self {
+            entries,
+            rails: Vec::new(),
+            classes: Vec::new(),
+            machine: None,
+            lenient: true,
+            manifest: None,
+        }
     }
 
     /// Returns whether the workload is synthetic traffic.
@@ -306,10 +332,7 @@ impl Configuration {
     /// These settings with some others, for another model: what does not belong to it is left
     /// aside.
     pub(crate) fn for_model(&self, settings: &[(Id, &str)]) -> Result<Self, Mistakes> {
-        let (entries, machine) = (self.entries.clone(), self.machine.clone());
-        let rails = self.rails.clone();
-        let configuration = Self { entries, rails, machine, lenient: true, manifest: None };
-        let mut reader = Reader::of(configuration);
+        let mut reader = Reader::of(self.with(&[]));
         for (id, text) in settings {
             let origin = Origin::Argument("this rung".to_owned());
             reader.argument(*id, text, Place::Argument((*text).to_owned()), origin);
@@ -325,8 +348,9 @@ impl Configuration {
             let (value, place) = (value.clone(), Place::Nowhere);
             entries[id.place()] = Some(Entry { value, place, origin, said: true });
         }
-        let (rails, machine) = (self.rails.clone(), self.machine.clone());
-        Self { entries, rails, machine, lenient: true, manifest: None }
+        let (rails, classes) = (self.rails.clone(), self.classes.clone());
+        let machine = self.machine.clone();
+        Self { entries, rails, classes, machine, lenient: true, manifest: None }
     }
 
     /// Returns whether a setting has its default value.
@@ -394,7 +418,8 @@ impl fmt::Display for Configuration {
     /// An experiment file of the settings that are set and used, each with its origin as a comment.
     /// All others are comments as a whole, with the values that they have.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let tables = TABLES.iter().filter(|(table, _)| *table != RAIL);
+        let is_named = |table: &str| table == RAIL || table.starts_with(CLASS);
+        let tables = TABLES.iter().filter(|(table, _)| !is_named(table));
         for (number, (table, _)) in tables.enumerate() {
             let blank = if number == 0 { "" } else { "\n" };
             writeln!(f, "{blank}[{table}]")?;
@@ -406,6 +431,13 @@ impl fmt::Display for Configuration {
             writeln!(f, "\n[{RAIL}.{}]", rail.name)?;
             for (id, Entry { value, origin, .. }) in rail.settings() {
                 let line = format!("{} = {value}", id.name_in_rail());
+                writeln!(f, "{line:<34} # {origin}")?;
+            }
+        }
+        for class in &self.classes {
+            writeln!(f, "\n[{CLASS}.{}]", class.name)?;
+            for (id, Entry { value, origin, .. }) in class.settings() {
+                let line = format!("{} = {value}", id.name_in_class());
                 writeln!(f, "{line:<34} # {origin}")?;
             }
         }

@@ -23,6 +23,12 @@ pub fn schema() -> String {
         "description": "Several networks of each host, by name.",
         "additionalProperties": rail_schema(),
     });
+    let class = root["properties"]["loggops"]["properties"]["class"].take();
+    root["properties"]["loggops"]["properties"]["class"] = json!({
+        "type": "object",
+        "description": "Classes of pairs of hosts, by name.",
+        "additionalProperties": class,
+    });
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     root["title"] = "Heddle experiment".into();
     let text = serde_json::to_string_pretty(&root).unwrap_or_default();

@@ -137,6 +137,17 @@ impl Id {
         own.unwrap_or(name)
     }
 
+    /// Returns whether each class of pairs of hosts has the key for itself, and nothing else does.
+    pub fn is_of_class(self) -> bool {
+        self.key().name.starts_with("loggops.class.")
+    }
+
+    /// Its name in the table of a class.
+    pub fn name_in_class(self) -> &'static str {
+        let name = self.key().name;
+        name.strip_prefix("loggops.class.").unwrap_or(name)
+    }
+
     /// Its place in [`KEYS`].
     pub const fn place(self) -> usize {
         self.0
@@ -239,6 +250,18 @@ pub const TABLES: &[(&str, &str)] = &[
          here.",
     ),
     (
+        "loggops.class",
+        "Costs of messages between the pairs of hosts that the file `loggops.pairs` puts into a \
+         class, in a table `[loggops.class.NAME]`, and those of large messages in \
+         `[loggops.class.NAME.large]`. What is not set is as in `[loggops]`.",
+    ),
+    (
+        "loggops.class.large",
+        "Costs of messages of more than S bytes in a class of pairs, in a table \
+         `[loggops.class.NAME.large]`. What is not set is as in `[loggops.class.NAME]`, and what \
+         is not set there either as in `[loggops.large]`.",
+    ),
+    (
         "calibration",
         "The origin of parameters that were measured, as `heddle fit` writes it. A run checks it \
          and says it in its summary. Chapter \"Measuring\" explains it.",
@@ -312,6 +335,8 @@ const PARTS: &[&[Key]] = &[
     loggops::DECLARED,
     loggops::large::DECLARED,
     loggops::local::DECLARED,
+    loggops::class::DECLARED,
+    loggops::class::large::DECLARED,
     calibration::DECLARED,
     calibration::latency::DECLARED,
     calibration::overhead::DECLARED,
@@ -422,6 +447,27 @@ const COMMON: [&str; 4] = ["loggops.S", "loggops.inject", "loggops.receive", "lo
 pub(crate) fn of_rail(name: &str) -> Option<Id> {
     let own = ["rail", "network"].iter().find_map(|table| Id::named(&format!("{table}.{name}")));
     own.or_else(|| Id::named(name).filter(|id| id.is_of_rail()))
+}
+
+/// Returns the key that a name means in the table of a class of pairs.
+pub(crate) fn of_class(name: &str) -> Option<Id> {
+    Id::named(&format!("loggops.class.{name}"))
+}
+
+/// Returns advice on a name that no key of a class has.
+pub(crate) fn suggestion_in_class(name: &str) -> String {
+    let known: Vec<&'static str> =
+        Id::all().filter(|id| id.is_of_class()).map(Id::name_in_class).collect();
+    if let Some(id) = Id::named(&format!("loggops.{name}")) {
+        return format!(
+            "all pairs have it in common: set `{}` outside of the class",
+            id.key().name
+        );
+    }
+    units::nearest(name, &known).map_or_else(
+        || format!("known keys of a class: {}", known.join(", ")),
+        |near| format!("did you mean `{near}`?"),
+    )
 }
 
 /// Returns whether a table of this name exists in that of a rail.

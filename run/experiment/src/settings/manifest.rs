@@ -16,7 +16,7 @@ use super::{
     diagnostic::{Diagnostic, Mistakes, Place, Source, reason},
     keys::{self, Id},
     scope::Part,
-    toml_file::Assignment,
+    toml_file::{Assignment, CLASS, Group},
     value::{Raw, STANDARD, path_text},
 };
 
@@ -78,14 +78,16 @@ impl Manifest {
         let mut assignments = Vec::new();
         let mut mistakes = Vec::new();
         for (name, value) in &contents.experiment {
-            let in_rail = name.strip_prefix("rail.").and_then(|rest| rest.split_once('.'));
-            let (rail, key) = match in_rail {
-                Some((rail, key)) => (Some(rail.to_owned()), keys::of_rail(key)),
+            let (group, key) = match Group::of(name) {
+                Some((group, key)) => {
+                    let key = group.key(key);
+                    (Some(group), key)
+                }
                 None => (None, Id::named(name)),
             };
             match key {
                 Some(key) => assignments.push(Assignment {
-                    rail,
+                    group,
                     key,
                     raw: raw(value),
                     place: Place::File(path.to_owned()),
@@ -185,6 +187,12 @@ fn settings(
         for (id, entry) in rail.settings() {
             let value = entry.value.clone().absolute()?.json(Some(folder));
             settings.insert(format!("rail.{}.{}", rail.name, id.name_in_rail()), value);
+        }
+    }
+    for class in &configuration.classes {
+        for (id, entry) in class.settings() {
+            let value = entry.value.clone().absolute()?.json(Some(folder));
+            settings.insert(format!("{CLASS}.{}.{}", class.name, id.name_in_class()), value);
         }
     }
     Ok(settings)

@@ -12,7 +12,7 @@ use super::{
     keys::{self, Id, KEYS, Setting},
     manifest::Manifest,
     scope::Part,
-    toml_file::{self, Assignment, RAIL},
+    toml_file::{self, Assignment, Group, RAIL},
     value::{Kind, Raw, Topology, Value, is_xml},
 };
 
@@ -27,8 +27,14 @@ pub(super) struct Reader {
 impl Default for Reader {
     fn default() -> Self {
         let entries = vec![None; KEYS.len()];
-        let (rails, machine) = (Vec::new(), None);
-        Self::of(Configuration { entries, rails, machine, lenient: false, manifest: None })
+        Self::of(Configuration {
+            entries,
+            rails: Vec::new(),
+            classes: Vec::new(),
+            machine: None,
+            lenient: false,
+            manifest: None,
+        })
     }
 }
 
@@ -173,7 +179,7 @@ impl Reader {
                         !of_machine && !self.configuration.is_set(*key)
                     });
                 }
-                let own = assignments.iter().filter(|assignment| assignment.rail.is_none());
+                let own = assignments.iter().filter(|assignment| assignment.group.is_none());
                 let keys: Vec<_> = own.map(|assignment| assignment.key).collect();
                 self.assign_all(assignments, path);
                 for id in keys {
@@ -190,10 +196,10 @@ impl Reader {
 
     fn assign_all(&mut self, assignments: Vec<Assignment>, path: &Path) {
         let base = path.parent().unwrap_or(Path::new(""));
-        for Assignment { rail, key, raw, place } in assignments {
+        for Assignment { group, key, raw, place } in assignments {
             let origin = Origin::File(path.to_owned(), place.line());
             if let Some(value) = self.value(key, key.key().kind, &raw, &place, base) {
-                self.enter(rail.as_deref(), key, value, place, origin);
+                self.enter(group.as_ref(), key, value, place, origin);
             }
         }
     }
@@ -237,11 +243,11 @@ impl Reader {
             return self.diagnostics.push(mistake);
         };
         let name = name.trim();
-        let in_rail = name.strip_prefix("rail.").and_then(|rest| rest.split_once('.'));
-        if let Some((rail, key)) = in_rail {
-            return self.set_in_rail((rail, key), text.trim(), shown);
+        if let Some((group, key)) = Group::of(name) {
+            return self.set_in_group((&group, key), text.trim(), shown);
         }
-        if let Some(id) = Id::named(name).filter(|id| id.key().table() != RAIL) {
+        let is_named = |id: &Id| id.key().table() == RAIL || id.is_of_class();
+        if let Some(id) = Id::named(name).filter(|id| !is_named(id)) {
             let origin = Origin::Argument(shown.clone());
             return self.argument(id, text.trim(), Place::Argument(shown), origin);
         }
@@ -256,16 +262,16 @@ impl Reader {
         self.diagnostics.push(mistake);
     }
 
-    fn set_in_rail(&mut self, (rail, key): (&str, &str), text: &str, shown: String) {
+    fn set_in_group(&mut self, (group, key): (&Group, &str), text: &str, shown: String) {
         let place = Place::Argument(shown.clone());
-        let mistake = match (toml_file::check_rail(rail), keys::of_rail(key)) {
+        let mistake = match (group.check(), group.key(key)) {
             (Ok(()), Some(id)) => {
-                return self.argument_of(Some(rail), id, text, place, Origin::Argument(shown));
+                return self.argument_of(Some(group), id, text, place, Origin::Argument(shown));
             }
             (Err(message), _) => Diagnostic::new(place, message),
             (_, None) => {
-                let message = toml_file::unknown_of_rail(key);
-                Diagnostic::new(place, message).help(keys::suggestion_in_rail(key))
+                let (message, help) = group.unknown(key);
+                Diagnostic::new(place, message).help(help)
             }
         };
         self.diagnostics.push(mistake);
@@ -293,17 +299,17 @@ impl Reader {
         self.argument_of(None, id.into(), text, place, origin);
     }
 
-    /// Enters a value of a rail, or of the whole experiment.
+    /// Enters a value of a named table, or of the whole experiment.
     fn argument_of(
         &mut self,
-        rail: Option<&str>,
+        group: Option<&Group>,
         id: Id,
         text: &str,
         place: Place,
         origin: Origin,
     ) {
         match id.key().kind.parse(text, Path::new("")) {
-            Ok(value) => self.enter(rail, id, value, place, origin),
+            Ok(value) => self.enter(group, id, value, place, origin),
             Err(mistake) => {
                 let mistake = Diagnostic::new(place, mistake.message).help(mistake.help);
                 self.diagnostics.push(mistake);
@@ -311,10 +317,10 @@ impl Reader {
         }
     }
 
-    fn enter(&mut self, rail: Option<&str>, id: Id, value: Value, place: Place, origin: Origin) {
+    fn enter(&mut self, group: Option<&Group>, id: Id, value: Value, place: Place, origin: Origin) {
         let entry = Entry { value, place, origin, said: true };
-        match rail {
-            Some(rail) => self.configuration.enter_in_rail(rail, id, entry),
+        match group {
+            Some(group) => self.configuration.enter_in(group, id, entry),
             None => self.configuration.entries[id.place()] = Some(entry),
         }
     }

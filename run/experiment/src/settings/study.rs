@@ -53,7 +53,7 @@ impl Axis {
                 Varied::Machine => machine = Some(shown(raw)),
                 Varied::Key(key) => {
                     let (key, raw, place) = (*key, raw.clone(), place.clone());
-                    assignments.push(Assignment { rail: None, key, raw, place });
+                    assignments.push(Assignment { group: None, key, raw, place });
                 }
             }
         }

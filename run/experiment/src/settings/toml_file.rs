@@ -17,8 +17,8 @@ use super::{
 /// A key of the table of settings, with the value that a file gives it.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
-    /// The rail whose setting it is; `None` for those of the whole experiment.
-    pub rail: Option<String>,
+    /// The named table whose setting it is; `None` for those of the whole experiment.
+    pub group: Option<Group>,
     pub key: Id,
     pub raw: Raw,
     pub place: Place,
@@ -30,23 +30,72 @@ pub(crate) const PLATFORM: &str = "platform";
 /// The table whose tables describe rails.
 pub(crate) const RAIL: &str = "rail";
 
-/// Checks the name of a rail.
-///
-/// # Errors
-/// If it is no word.
-pub(super) fn check_rail(name: &str) -> Result<(), String> {
-    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if name.is_empty() || !name.chars().all(is_letter) {
-        return Err(format!(
-            "the name of a rail consists of letters, digits, `-` and `_`, found `{name}`"
-        ));
-    }
-    Ok(())
+/// The table whose tables describe classes of pairs of hosts.
+pub(crate) const CLASS: &str = "loggops.class";
+
+/// A table with a name of the user's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    /// `[rail.NAME]`.
+    Rail(String),
+    /// `[loggops.class.NAME]`.
+    Class(String),
 }
 
-/// Says that a rail has no such key.
-pub(super) fn unknown_of_rail(name: &str) -> String {
-    format!("unknown key `{name}` of a rail")
+impl Group {
+    /// Returns the table that a full name of a key stands in, if that is a named one, and the rest
+    /// of the name.
+    pub fn of(name: &str) -> Option<(Self, &str)> {
+        let rest = |table: &str| name.strip_prefix(table)?.strip_prefix('.')?.split_once('.');
+        let rail = rest(RAIL).map(|(name, key)| (Self::Rail(name.to_owned()), key));
+        rail.or_else(|| rest(CLASS).map(|(name, key)| (Self::Class(name.to_owned()), key)))
+    }
+
+    /// Checks the name.
+    ///
+    /// # Errors
+    /// If it is no word.
+    pub fn check(&self) -> Result<(), String> {
+        let (what, name) = match self {
+            Self::Rail(name) => ("rail", name),
+            Self::Class(name) => ("class", name),
+        };
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        if name.is_empty() || !name.chars().all(is_letter) {
+            return Err(format!(
+                "the name of a {what} consists of letters, digits, `-` and `_`, found `{name}`"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns the key of this name in such a table.
+    pub fn key(&self, name: &str) -> Option<Id> {
+        match self {
+            Self::Rail(_) => keys::of_rail(name),
+            Self::Class(_) => keys::of_class(name),
+        }
+    }
+
+    fn is_table(&self, name: &str) -> bool {
+        match self {
+            Self::Rail(_) => keys::is_table_of_rail(name),
+            Self::Class(_) => name == "large",
+        }
+    }
+
+    /// Says that such a table has no key of this name, with advice.
+    pub fn unknown(&self, name: &str) -> (String, String) {
+        match self {
+            Self::Rail(_) => {
+                (format!("unknown key `{name}` of a rail"), keys::suggestion_in_rail(name))
+            }
+            Self::Class(_) => (
+                format!("unknown key `{name}` of a class of pairs"),
+                keys::suggestion_in_class(name),
+            ),
+        }
+    }
 }
 
 /// The names of a text's tables.
@@ -106,15 +155,15 @@ const COMPARED: usize = 1000;
 struct Reader<'a> {
     source: &'a Arc<Source>,
     is_study: bool,
-    /// The rail whose table is read.
-    rail: Option<String>,
+    /// The named table that is read.
+    group: Option<Group>,
     assignments: Vec<Assignment>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl<'a> Reader<'a> {
     const fn new(source: &'a Arc<Source>, is_study: bool) -> Self {
-        Self { source, is_study, rail: None, assignments: Vec::new(), diagnostics: Vec::new() }
+        Self { source, is_study, group: None, assignments: Vec::new(), diagnostics: Vec::new() }
     }
 
     fn table(&mut self, table: &DeTable, name: &str) {
@@ -123,10 +172,10 @@ impl<'a> Reader<'a> {
                 "" => key.get_ref().to_string(),
                 _ => format!("{name}.{}", key.get_ref()),
             };
-            if full == RAIL && value.get_ref().is_table() {
-                if let DeValue::Table(rails) = value.get_ref() {
-                    self.rails(rails);
-                }
+            if let (true, DeValue::Table(rails)) = (full == RAIL, value.get_ref()) {
+                self.groups(rails, "rail", &|name| Group::Rail(name));
+            } else if let (true, DeValue::Table(classes)) = (full == CLASS, value.get_ref()) {
+                self.groups(classes, "class", &|name| Group::Class(name));
             } else if let Some(id) = Id::named(&full) {
                 let raw = self.value(id, value);
                 let place = self.place(value.span());
@@ -153,50 +202,54 @@ impl<'a> Reader<'a> {
     }
 
     fn assign(&mut self, key: Id, raw: Option<Raw>, place: Place) {
-        let rail = self.rail.clone();
-        self.assignments.extend(raw.map(|raw| Assignment { rail, key, raw, place }));
+        let group = self.group.clone();
+        self.assignments.extend(raw.map(|raw| Assignment { group, key, raw, place }));
     }
 
-    /// Reads the tables of rails.
-    fn rails(&mut self, rails: &DeTable) {
-        for (name, value) in rails {
+    /// Reads named tables of a kind.
+    fn groups(&mut self, tables: &DeTable, kind: &str, make: &dyn Fn(String) -> Group) {
+        for (name, value) in tables {
             let found = raw(value.get_ref()).describe();
             let place = self.place(name.span());
             let DeValue::Table(table) = value.get_ref() else {
                 let name = name.get_ref();
-                let message = format!("a rail is a table, found `{name}`, which is {found}");
-                let help = "write [rail.NAME] on a line of its own, and its keys below it";
-                self.diagnostics.push(Diagnostic::new(place, message).help(help.to_owned()));
+                let message = format!("a {kind} is a table, found `{name}`, which is {found}");
+                let table = if kind == "rail" { RAIL } else { CLASS };
+                let help =
+                    format!("write [{table}.NAME] on a line of its own, and its keys below it");
+                self.diagnostics.push(Diagnostic::new(place, message).help(help));
                 continue;
             };
-            if let Err(message) = check_rail(name.get_ref()) {
+            let group = make(name.get_ref().to_string());
+            if let Err(message) = group.check() {
                 self.diagnostics.push(Diagnostic::new(place, message));
                 continue;
             }
-            self.rail = Some(name.get_ref().to_string());
-            self.rail(table, "");
-            self.rail = None;
+            self.group = Some(group.clone());
+            self.in_group(&group, table, "");
+            self.group = None;
         }
     }
 
-    /// Reads the table of a rail, or one in it.
-    fn rail(&mut self, table: &DeTable, name: &str) {
+    /// Reads a named table, or one in it.
+    fn in_group(&mut self, group: &Group, table: &DeTable, name: &str) {
         for (key, value) in table {
             let full = match name {
                 "" => key.get_ref().to_string(),
                 _ => format!("{name}.{}", key.get_ref()),
             };
             if let DeValue::Table(inner) = value.get_ref()
-                && keys::is_table_of_rail(&full)
+                && group.is_table(&full)
             {
-                self.rail(inner, &full);
-            } else if let Some(id) = keys::of_rail(&full) {
+                self.in_group(group, inner, &full);
+            } else if let Some(id) = group.key(&full) {
                 let raw = self.value(id, value);
                 let place = self.place(value.span());
                 self.assign(id, raw, place);
             } else {
-                let mistake = Diagnostic::new(self.place(key.span()), unknown_of_rail(&full));
-                self.diagnostics.push(mistake.help(keys::suggestion_in_rail(&full)));
+                let (message, help) = group.unknown(&full);
+                let place = self.place(key.span());
+                self.diagnostics.push(Diagnostic::new(place, message).help(help));
             }
         }
     }
@@ -226,7 +279,7 @@ impl<'a> Reader<'a> {
         let (raw, place) = (Raw::Text(name.to_string_lossy().into_owned()), self.place(span));
         let key = keys::network::TOPOLOGY.id();
         // Tables come in the order of the alphabet.
-        let is_it = |it: &Assignment| it.key == key && it.rail.is_none();
+        let is_it = |it: &Assignment| it.key == key && it.group.is_none();
         if self.assignments.iter().any(is_it) {
             let message = "the network is described here and by network.topology";
             return self.diagnostics.push(Diagnostic::new(place, message));

@@ -5,6 +5,7 @@ use super::{
     diagnostic::Diagnostic,
     keys::Id,
     scope::{Model, Scope, Workload},
+    toml_file::CLASS,
 };
 
 /// Mistakes for the settings that were given for this run and that its workload or its model does
@@ -42,7 +43,10 @@ pub(crate) fn remark(configuration: &Configuration) -> Option<String> {
     });
     let rails = configuration.rails.iter().filter(|_| model != Model::Rails);
     let rails = rails.map(|rail| format!("rail.{}", rail.name));
-    let names: Vec<_> = unused.map(|id| id.key().name.to_owned()).chain(rails).collect();
+    let classes = configuration.classes.iter().filter(|_| model != Model::Loggops);
+    let classes = classes.map(|class| format!("{CLASS}.{}", class.name));
+    let unused = unused.map(|id| id.key().name.to_owned());
+    let names: Vec<_> = unused.chain(rails).chain(classes).collect();
     let unused = (!names.is_empty()).then(|| names.join(", "))?;
     Some(format!("settings of the machine for other models than {}: {unused}", model.name()))
 }

@@ -32,6 +32,12 @@ table! {
     RECEIVE: Word(words::RECEIVE) = "loggops.receive",
         Value("cpu"), None, scope::BEYOND_LOGGOPSIM,
         "What a message from another host occupies at its receiver.";
+    PAIRS: Path = "loggops.pairs", Unset("all pairs are as `[loggops]` says"), None,
+        scope::LARGE_WIRE,
+        "A file that puts pairs of hosts into classes, which tables `[loggops.class.NAME]` \
+         describe: a CSV file with the columns `source`, `destination` and `class`. Hosts have \
+         the numbers of their ranks, and a pair is the same in both directions. Other pairs are as \
+         `[loggops]` says.";
     COMPAT: Word(words::COMPAT) = "loggops.compat", Value("heddle"), None, scope::WIRE,
         "Whose rules apply.";
 }
@@ -71,6 +77,98 @@ pub(crate) mod large {
             Same(&["loggops.large.O", "loggops.O-recv", "loggops.O"]),
             None, scope::BEYOND_LOGGOPSIM,
             "O of the receiver of a large message.";
+    }
+}
+
+/// The tables `[loggops.class.NAME]`.
+pub(crate) mod class {
+    use super::*;
+
+    table! {
+        LATENCY: Time = "loggops.class.L", Same(&["loggops.L"]), None, scope::LARGE_WIRE,
+            "L between the hosts of such a pair.";
+        #[expect(dead_code, reason = "the sender's and the receiver's keys fall back on it")]
+        OVERHEAD: Time = "loggops.class.o", Same(&["loggops.o"]), None, scope::LARGE_WIRE,
+            "o of a message between them.";
+        GAP: Time = "loggops.class.g", Same(&["loggops.g"]), None, scope::LARGE_WIRE,
+            "g of a message between them.";
+        GAP_PER_BYTE: TimePerByte = "loggops.class.G",
+            Same(&["loggops.G"]), None, scope::LARGE_WIRE,
+            "G of a message between them.";
+        #[expect(dead_code, reason = "the sender's and the receiver's keys fall back on it")]
+        OVERHEAD_PER_BYTE: TimePerByte = "loggops.class.O",
+            Same(&["loggops.O"]), None, scope::LARGE_WIRE,
+            "O of a message between them.";
+        SEND_OVERHEAD: Time = "loggops.class.o-send",
+            Same(&["loggops.class.o", "loggops.o-send", "loggops.o"]), None, scope::LARGE_WIRE,
+            "o of the sender.";
+        RECEIVE_OVERHEAD: Time = "loggops.class.o-recv",
+            Same(&["loggops.class.o", "loggops.o-recv", "loggops.o"]), None, scope::LARGE_WIRE,
+            "o of the receiver.";
+        SEND_OVERHEAD_PER_BYTE: TimePerByte = "loggops.class.O-send",
+            Same(&["loggops.class.O", "loggops.O-send", "loggops.O"]), None, scope::LARGE_WIRE,
+            "O of the sender.";
+        RECEIVE_OVERHEAD_PER_BYTE: TimePerByte = "loggops.class.O-recv",
+            Same(&["loggops.class.O", "loggops.O-recv", "loggops.O"]), None, scope::LARGE_WIRE,
+            "O of the receiver.";
+    }
+
+    /// The tables `[loggops.class.NAME.large]`.
+    pub(crate) mod large {
+        use super::*;
+
+        table! {
+            LATENCY: Time = "loggops.class.large.L",
+                Same(&["loggops.class.L", "loggops.large.L", "loggops.L"]),
+                None, scope::LARGE_WIRE,
+                "L of a large message.";
+            #[expect(dead_code, reason = "the sender's and the receiver's keys fall back on it")]
+            OVERHEAD: Time = "loggops.class.large.o",
+                Same(&["loggops.class.o", "loggops.large.o", "loggops.o"]),
+                None, scope::LARGE_WIRE,
+                "o of a large message.";
+            GAP: Time = "loggops.class.large.g",
+                Same(&["loggops.class.g", "loggops.large.g", "loggops.g"]),
+                None, scope::LARGE_WIRE,
+                "g of a large message.";
+            GAP_PER_BYTE: TimePerByte = "loggops.class.large.G",
+                Same(&["loggops.class.G", "loggops.large.G", "loggops.G"]),
+                None, scope::LARGE_WIRE,
+                "G of a large message.";
+            #[expect(dead_code, reason = "the sender's and the receiver's keys fall back on it")]
+            OVERHEAD_PER_BYTE: TimePerByte = "loggops.class.large.O",
+                Same(&["loggops.class.O", "loggops.large.O", "loggops.O"]),
+                None, scope::LARGE_WIRE,
+                "O of a large message.";
+            SEND_OVERHEAD: Time = "loggops.class.large.o-send",
+                Same(&[
+                    "loggops.class.large.o", "loggops.class.o-send", "loggops.class.o",
+                    "loggops.large.o-send", "loggops.large.o", "loggops.o-send", "loggops.o",
+                ]),
+                None, scope::LARGE_WIRE,
+                "o of the sender of a large message.";
+            RECEIVE_OVERHEAD: Time = "loggops.class.large.o-recv",
+                Same(&[
+                    "loggops.class.large.o", "loggops.class.o-recv", "loggops.class.o",
+                    "loggops.large.o-recv", "loggops.large.o", "loggops.o-recv", "loggops.o",
+                ]),
+                None, scope::LARGE_WIRE,
+                "o of the receiver of a large message.";
+            SEND_OVERHEAD_PER_BYTE: TimePerByte = "loggops.class.large.O-send",
+                Same(&[
+                    "loggops.class.large.O", "loggops.class.O-send", "loggops.class.O",
+                    "loggops.large.O-send", "loggops.large.O", "loggops.O-send", "loggops.O",
+                ]),
+                None, scope::LARGE_WIRE,
+                "O of the sender of a large message.";
+            RECEIVE_OVERHEAD_PER_BYTE: TimePerByte = "loggops.class.large.O-recv",
+                Same(&[
+                    "loggops.class.large.O", "loggops.class.O-recv", "loggops.class.O",
+                    "loggops.large.O-recv", "loggops.large.O", "loggops.O-recv", "loggops.O",
+                ]),
+                None, scope::LARGE_WIRE,
+                "O of the receiver of a large message.";
+        }
     }
 }
 
