@@ -145,8 +145,8 @@ class Rig:
         """The command that runs another on a node."""
         return [*entry(self.nodes[node]), *map(str, command)]
 
-    def start(self, command, nice=0, variables=(), **options):
-        """Starts a command on the first node, as `subprocess.Popen`, with further variables. With
+    def start(self, command, nice=0, variables=(), node="node1", **options):
+        """Starts a command on a node, as `subprocess.Popen`, with further variables. With
         `nice`, it and all that it starts, on either node, get that much less of the processors
         than others, or more if it is below zero."""
         def favour():
@@ -156,7 +156,7 @@ class Rig:
             if os.path.exists("/proc/self/autogroup"):
                 Path("/proc/self/autogroup").write_text(str(nice))
         return subprocess.Popen(
-            self.command("node1", command), env={**self.environment(), **dict(variables)},
+            self.command(node, command), env={**self.environment(), **dict(variables)},
             preexec_fn=favour if nice else None, **options)
 
     def tell(self, *words):
