@@ -1,19 +1,23 @@
-/* Carries out a plan of measurements on two ranks: measure PLAN RESULTS.
+/* Carries out a plan of measurements on two ranks, or on pairs of more: measure PLAN RESULTS
+ * [ROUNDS].
  *
  * A line of the plan is an operation, the number of messages, the wait between them in nanoseconds,
- * their size in bytes, and the number of the repetition, which is negative for a warm-up. Rank 0
- * reads the plan, tells it to rank 1, measures, and writes a line for each time:
+ * their size in bytes, and the number of the repetition, which is negative for a warm-up. A line of
+ * the rounds is the number of a round, from 0 on, and the places of two ranks; the pairs of a round
+ * measure at the same time, each the whole plan. The rank at place 0 reads both files and tells all
+ * others. Rank 0 of each pair measures, and place 0 writes what it found behind "# pair: A B":
  *
  *     operation,n,d_ns,bytes,repetition,time_ns,at_ns
  *
- * Lines that begin with # name the library and the hosts; the last line is "# end". The operations
- * are those of samples.csv, which the book describes (docs/src/measure.md). A time has one look at
- * the clock taken off, which is what no operation at all would show. */
+ * Lines that begin with # name the library and the host of each rank; the last line is "# end". The
+ * operations are those of samples.csv, which the book describes (docs/src/measure.md). A time has
+ * one look at the clock taken off, which is what no operation at all would show. */
 
 #include "transport.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,10 +37,28 @@ struct step {
     int64_t repetition;
 };
 
+/* Two ranks that measure with each other. */
+struct pair {
+    uint64_t round;
+    int32_t first, second;
+};
+
 static char *outgoing, *incoming;
 static uint64_t largest;
 /* The time that a look at the clock takes, in nanoseconds. */
 static double look;
+
+void fail(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("error: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    end_others();
+    exit(1);
+}
 
 /* Computes from `start` until `length` has passed; returns by how much longer it took. */
 static double compute(double start, double length)
@@ -193,12 +215,28 @@ static int operation_named(const char *name, uint64_t *operation)
     return 0;
 }
 
-static struct step *read_plan(const char *path, uint64_t *count)
+static FILE *open_file(const char *path)
 {
     FILE *file = fopen(path, "r");
     if (!file)
         fail("rank 0 cannot read %s: %s; the folder must be one that its host has", path,
              strerror(errno));
+    return file;
+}
+
+/* Returns room for one more element behind `count` ones. */
+static void *grown(void *elements, uint64_t count, size_t size)
+{
+    if ((count & (count - 1)) == 0)
+        elements = realloc(elements, (count ? 2 * count : 1) * size);
+    if (!elements)
+        fail("no memory for the plan");
+    return elements;
+}
+
+static struct step *read_plan(const char *path, uint64_t *count)
+{
+    FILE *file = open_file(path);
     struct step *steps = NULL, step;
     char name[64];
     for (*count = 0;;) {
@@ -209,37 +247,44 @@ static struct step *read_plan(const char *path, uint64_t *count)
         if (read != 5 || !operation_named(name, &step.operation) || step.messages < 1 ||
             step.messages > MOST_MESSAGES || step.bytes > LARGEST || *count >= MOST_LINES)
             fail("%s: step %" PRIu64 " is wrong", path, *count + 1);
-        if ((*count & (*count - 1)) == 0)
-            steps = realloc(steps, (*count ? 2 * *count : 1) * sizeof *steps);
-        if (!steps)
-            fail("no memory for the plan");
+        steps = grown(steps, *count, sizeof step);
         steps[(*count)++] = step;
     }
     fclose(file);
     return steps;
 }
 
-/* Tells the other rank the plan; both then have it. */
-static struct step *share_plan(struct step *steps, uint64_t *count)
+static struct pair *read_rounds(const char *path, uint64_t *count)
 {
-    if (rank == 0)
-        send_to(count, sizeof *count);
-    else
-        receive(count, sizeof *count);
-    if (rank != 0)
-        steps = malloc((*count ? *count : 1) * sizeof *steps);
-    if (!steps)
+    FILE *file = open_file(path);
+    struct pair *pairs = NULL, pair;
+    for (*count = 0;;) {
+        int read = fscanf(file, "%" SCNu64 " %" SCNd32 " %" SCNd32, &pair.round, &pair.first,
+                          &pair.second);
+        if (read == EOF)
+            break;
+        uint64_t before = *count ? pairs[*count - 1].round : 0;
+        int is_next = pair.round == before || (*count && pair.round == before + 1);
+        if (read != 3 || !is_next || pair.first < 0 || pair.first >= pair.second ||
+            pair.second >= ranks || *count >= MOST_LINES)
+            fail("%s: pair %" PRIu64 " is wrong, of %d ranks", path, *count + 1, ranks);
+        pairs = grown(pairs, *count, sizeof pair);
+        pairs[(*count)++] = pair;
+    }
+    fclose(file);
+    return pairs;
+}
+
+/* Tells all ranks what place 0 has read: `count` elements of a size. */
+static void *shared(void *elements, uint64_t *count, size_t size)
+{
+    share(count, sizeof *count);
+    if (place != 0)
+        elements = malloc((*count ? *count : 1) * size);
+    if (*count > 0 && !elements)
         fail("no memory for the plan");
-    if (rank == 0)
-        send_to(steps, *count * sizeof *steps);
-    else
-        receive(steps, *count * sizeof *steps);
-    for (uint64_t i = 0; i < *count; i++)
-        if (steps[i].bytes > largest)
-            largest = steps[i].bytes;
-    outgoing = fresh(largest);
-    incoming = fresh(largest);
-    return steps;
+    share(elements, *count * size);
+    return elements;
 }
 
 /* Finds the time of a look at the clock: the least mean of ten series. Both ranks take part. */
@@ -267,9 +312,9 @@ static void write_comment(FILE *file, const char *name, const char *text)
     fputc('\n', file);
 }
 
-/* Carries out the steps; rank 0 writes the times. A step begins when both ranks are done with the
- * one before, and no message of rank 1 comes between the end of a step and its time. A time of
- * nothing is that of one look at the clock. */
+/* Carries out the steps; rank 0 of the pair writes the times. A step begins when both ranks are done
+ * with the one before, and no message of rank 1 comes between the end of a step and its time. A time
+ * of nothing is that of one look at the clock. */
 static void carry_out(const struct step *steps, uint64_t count, FILE *file)
 {
     double begin = now();
@@ -291,32 +336,101 @@ static void carry_out(const struct step *steps, uint64_t count, FILE *file)
     }
 }
 
+/* Writes what is known of all ranks before they measure. */
+static FILE *open_results(const char *path)
+{
+    char *host = malloc(HOST);
+    if (!host)
+        fail("no memory for a name");
+    host_name(host);
+    FILE *file = NULL;
+    if (place == 0) {
+        file = fopen(path, "wx");
+        if (!file)
+            fail("rank 0 cannot write %s: %s", path, strerror(errno));
+        write_comment(file, "library", library());
+    }
+    for (int from = 0; from < ranks; from++) {
+        if (place != 0 && place != from)
+            continue;
+        char *name = bring(from, host);
+        if (place == 0)
+            write_comment(file, "host", name);
+        if (name != host)
+            free(name);
+    }
+    free(host);
+    return file;
+}
+
+/* Lets the pairs of a round measure at the same time, and writes what they found. */
+static void measure_round(const struct step *steps, uint64_t count, const struct pair *pairs,
+                          uint64_t pairs_count, FILE *file)
+{
+    int partner = -1;
+    for (uint64_t i = 0; i < pairs_count; i++) {
+        if (pairs[i].first == place)
+            partner = pairs[i].second;
+        if (pairs[i].second == place)
+            partner = pairs[i].first;
+    }
+    pair_with(partner);
+    char *text = NULL;
+    size_t length = 0;
+    if (partner >= 0) {
+        FILE *found = rank == 0 ? open_memstream(&text, &length) : NULL;
+        if (rank == 0 && !found)
+            fail("no memory for results");
+        time_looks();
+        carry_out(steps, count, found);
+        if (found && fclose(found) != 0)
+            fail("no memory for results");
+    }
+    meet();
+    for (uint64_t i = 0; i < pairs_count; i++) {
+        if (place != 0 && place != pairs[i].first)
+            continue;
+        char *whole = bring(pairs[i].first, text);
+        if (place == 0)
+            fprintf(file, "# pair: %d %d\n%s", pairs[i].first, pairs[i].second, whole);
+        if (whole != text)
+            free(whole);
+    }
+    free(text);
+}
+
 int main(int count, char **arguments)
 {
-    char host[2][HOST] = {"", ""};
     start(&count, &arguments);
-    if (count != 3)
-        fail("usage: %s PLAN RESULTS", arguments[0]);
-    uint64_t steps_count = 0;
-    struct step *steps = rank == 0 ? read_plan(arguments[1], &steps_count) : NULL;
-    steps = share_plan(steps, &steps_count);
-    host_name(host[rank]);
-    if (rank == 0)
-        receive(host[1], HOST);
-    else
-        send_to(host[1], HOST);
-    FILE *file = NULL;
-    if (rank == 0) {
-        file = fopen(arguments[2], "wx");
-        if (!file)
-            fail("rank 0 cannot write %s: %s", arguments[2], strerror(errno));
-        write_comment(file, "library", library());
-        write_comment(file, "source", host[0]);
-        write_comment(file, "destination", host[1]);
+    if (count != 3 && count != 4)
+        fail("usage: %s PLAN RESULTS [ROUNDS]", arguments[0]);
+    if (count == 3 && ranks != 2) {
+        if (place == 0)
+            fail("measuring takes two ranks, and the launcher started %d; mpirun -n 2 starts two, "
+                 "and --pairs measures between more",
+                 ranks);
+        meet();
     }
-    time_looks();
-    carry_out(steps, steps_count, file);
-    if (rank == 0) {
+    struct pair only = {.round = 0, .first = 0, .second = 1}, *pairs = &only;
+    uint64_t steps_count = 0, pairs_count = 1;
+    struct step *steps = place == 0 ? read_plan(arguments[1], &steps_count) : NULL;
+    steps = shared(steps, &steps_count, sizeof *steps);
+    if (count == 4) {
+        pairs = place == 0 ? read_rounds(arguments[3], &pairs_count) : NULL;
+        pairs = shared(pairs, &pairs_count, sizeof *pairs);
+    }
+    for (uint64_t i = 0; i < steps_count; i++)
+        if (steps[i].bytes > largest)
+            largest = steps[i].bytes;
+    outgoing = fresh(largest);
+    incoming = fresh(largest);
+    FILE *file = open_results(arguments[2]);
+    for (uint64_t from = 0, to; from < pairs_count; from = to) {
+        for (to = from; to < pairs_count && pairs[to].round == pairs[from].round; to++)
+            ;
+        measure_round(steps, steps_count, pairs + from, to - from, file);
+    }
+    if (place == 0) {
         fputs("# end\n", file);
         if (fclose(file) != 0)
             fail("rank 0 cannot write %s: %s", arguments[2], strerror(errno));

@@ -4,11 +4,12 @@
 //!
 //! The result is the text of a `samples.csv`. What follows from it is estimated elsewhere.
 //!
-//! Two ranks measure at a time, and never so much that they saturate a network: at most sixteen
-//! messages follow each other. Source of the parametrised round trip: chapter 3 of "Analysis and
-//! optimization of the packet scheduler in Open MPI".
+//! Two ranks measure at a time, or disjoint pairs of more ([`pairs`]), and never so much that they
+//! saturate a network: at most sixteen messages follow each other. Source of the parametrised round
+//! trip: chapter 3 of "Analysis and optimization of the packet scheduler in Open MPI".
 
 pub mod noise;
+pub mod pairs;
 pub mod plan;
 pub mod programs;
 pub mod session;

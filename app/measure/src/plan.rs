@@ -4,83 +4,44 @@
 //! which have to be clear of the gap, and how often everything is repeated within the time. Within
 //! a repetition the order is random, so that a drift does not become a trend over the size.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use kernel::Random;
+use samples::Operation;
 
 /// The purpose of the random numbers that order steps.
 const ORDER: u32 = 7;
 
-/// An operation, as `samples.csv` names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Operation {
-    /// A parametrised round trip.
-    RoundTrip,
-    /// Blocking sends to a partner that is ready.
-    Send,
-    /// Starts of non-blocking sends.
-    Isend,
-    /// Receives of messages that are there.
-    Receive,
-    /// A receive, timed with the computation until the message is there.
-    ReceiveBusy,
-    /// A message and its answer.
-    PingPong,
-    /// Sends and receives at the same time.
-    Exchange,
-    /// A round trip of a buffer that is used for the first time.
-    Touch,
-    /// The first message of a pair.
-    First,
-    /// A reduction to all.
-    Allreduce,
-}
+/// The operations that programs know, in the order of their numbers on the wire.
+pub const OPERATIONS: &[Operation] = &[
+    Operation::RoundTrip,
+    Operation::Send,
+    Operation::Isend,
+    Operation::Receive,
+    Operation::ReceiveBusy,
+    Operation::PingPong,
+    Operation::Exchange,
+    Operation::Touch,
+    Operation::First,
+    Operation::ALLREDUCE,
+];
 
-impl Operation {
-    /// All of them, in the order of their numbers on the wire.
-    pub const ALL: &'static [Self] = &[
-        Self::RoundTrip,
-        Self::Send,
-        Self::Isend,
-        Self::Receive,
-        Self::ReceiveBusy,
-        Self::PingPong,
-        Self::Exchange,
-        Self::Touch,
-        Self::First,
-        Self::Allreduce,
-    ];
+/// Those of streams, which have neither non-blocking sends nor collectives.
+pub const STREAM: &[Operation] = &[
+    Operation::RoundTrip,
+    Operation::Send,
+    Operation::Receive,
+    Operation::ReceiveBusy,
+    Operation::PingPong,
+    Operation::Exchange,
+    Operation::First,
+];
 
-    /// Those of streams, which have neither non-blocking sends nor collectives.
-    pub const STREAM: &'static [Self] = &[
-        Self::RoundTrip,
-        Self::Send,
-        Self::Receive,
-        Self::ReceiveBusy,
-        Self::PingPong,
-        Self::Exchange,
-        Self::First,
-    ];
-
-    /// Returns the name in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::RoundTrip => "prtt",
-            Self::Send => "send",
-            Self::Isend => "isend",
-            Self::Receive => "recv",
-            Self::ReceiveBusy => "recv-busy",
-            Self::PingPong => "pingpong",
-            Self::Exchange => "exchange",
-            Self::Touch => "touch",
-            Self::First => "first",
-            Self::Allreduce => "collective:allreduce",
-        }
-    }
-}
+/// Those of pairs among many hosts: what L, o, g, G, O and S follow from.
+pub const PAIRS: &[Operation] = &[Operation::RoundTrip];
 
 /// One measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The operation.
     pub operation: Operation,
@@ -103,7 +64,7 @@ impl Step {
     pub fn fields(&self) -> String {
         let Self { messages, wait, bytes, .. } = self;
         let repetition = self.repetition.map_or(-1, i64::from);
-        format!("{},{messages},{wait},{bytes},{repetition}", self.operation.name())
+        format!("{},{messages},{wait},{bytes},{repetition}", self.operation)
     }
 }
 
@@ -149,7 +110,7 @@ fn repeated(cells: &[Step], repetitions: u32, run: u32) -> Vec<Step> {
     let mut steps = Vec::with_capacity(cells.len() * (repetitions as usize + 1));
     for repetition in std::iter::once(None).chain((0..repetitions).map(Some)) {
         let start = steps.len();
-        steps.extend(cells.iter().map(|cell| Step { repetition, ..*cell }));
+        steps.extend(cells.iter().map(|cell| Step { repetition, ..cell.clone() }));
         let entity = repetition.map_or(0, |repetition| repetition + 1);
         for place in (1..cells.len()).rev() {
             let other = random.below(entity, place as u64, place as u64 + 1) as usize;
@@ -214,7 +175,7 @@ impl Times {
         match step.operation {
             Operation::RoundTrip => self.trip + further * (self.gap + step.wait as f64),
             Operation::Receive | Operation::ReceiveBusy => 2.0 * self.trip + step.wait as f64,
-            Operation::Exchange | Operation::Allreduce => (2.0 + further) * self.trip,
+            Operation::Exchange | Operation::Collective(_) => (2.0 + further) * self.trip,
             _ => 2.0 * self.trip,
         }
     }
@@ -229,7 +190,25 @@ fn whole(time: f64) -> u64 {
 impl Plan {
     /// Plans runs of `length` nanoseconds each.
     pub fn new(pilot: &[(Step, f64, f64)], operations: &[Operation], length: f64) -> Self {
-        let mut times = Times::of_pilot(pilot);
+        Self::of_times(Times::of_pilot(pilot), operations, length)
+    }
+
+    /// Plans the same runs for several pairs, from the pilot run of each: waits are clear of the
+    /// slowest pair's gap, and `length` nanoseconds are enough for it.
+    pub fn of_pairs(
+        pilots: &[Vec<(Step, f64, f64)>],
+        operations: &[Operation],
+        length: f64,
+    ) -> Self {
+        let mut slowest: BTreeMap<u64, Times> = BTreeMap::new();
+        for times in pilots.iter().flat_map(|pilot| Times::of_pilot(pilot)) {
+            let known = slowest.entry(times.bytes).or_insert(times);
+            (known.trip, known.gap) = (known.trip.max(times.trip), known.gap.max(times.gap));
+        }
+        Self::of_times(slowest.into_values().collect(), operations, length)
+    }
+
+    fn of_times(mut times: Vec<Times>, operations: &[Operation], length: f64) -> Self {
         loop {
             let cells = cells(&times, operations);
             let once: f64 = cells.iter().map(|(step, time)| time.of(step)).sum();
@@ -261,16 +240,19 @@ impl Plan {
 /// Returns what is measured at these sizes, each with the times of its size.
 fn cells<'a>(times: &'a [Times], operations: &[Operation]) -> Vec<(Step, &'a Times)> {
     let mut cells = Vec::new();
-    let mut add = |operation, messages, wait: &dyn Fn(&Times) -> u64, every: usize, most: u64| {
-        // A reduction is of numbers of eight bytes.
-        let least = if operation == Operation::Allreduce { 8 } else { 0 };
-        let within = times.iter().filter(|time| (least..=most).contains(&time.bytes));
-        let sizes = within.step_by(every);
-        let step = |time: &'a Times| (Step::new(operation, messages, wait(time), time.bytes), time);
-        if operations.contains(&operation) {
-            cells.extend(sizes.map(step));
-        }
-    };
+    let mut add =
+        |operation: Operation, messages, wait: &dyn Fn(&Times) -> u64, every: usize, most: u64| {
+            // A reduction is of numbers of eight bytes.
+            let least = if operation == Operation::ALLREDUCE { 8 } else { 0 };
+            let within = times.iter().filter(|time| (least..=most).contains(&time.bytes));
+            let sizes = within.step_by(every);
+            let step = |time: &'a Times| {
+                (Step::new(operation.clone(), messages, wait(time), time.bytes), time)
+            };
+            if operations.contains(&operation) {
+                cells.extend(sizes.map(step));
+            }
+        };
     let none = |_: &Times| 0;
     add(Operation::RoundTrip, 1, &none, 1, u64::MAX);
     add(Operation::RoundTrip, TRAIN, &none, 1, LONGEST_TRAIN);
@@ -282,7 +264,7 @@ fn cells<'a>(times: &'a [Times], operations: &[Operation]) -> Vec<(Step, &'a Tim
     add(Operation::PingPong, 1, &none, 6, LARGEST_CALL);
     add(Operation::Exchange, 2, &none, 3, LARGEST_CALL);
     add(Operation::Touch, 1, &none, 4, 2 * LARGEST_CALL);
-    add(Operation::Allreduce, 2, &none, 5, LARGEST_CALL);
+    add(Operation::ALLREDUCE, 2, &none, 5, LARGEST_CALL);
     cells
 }
 
@@ -297,12 +279,12 @@ mod tests {
             let cost = per_byte * step.bytes as f64;
             50_000.0 + 2.0 * cost + f64::from(step.messages - 1) * cost.max(5000.0)
         };
-        pilot().into_iter().map(|step| (step, time(&step), 0.0)).collect()
+        pilot().into_iter().map(|step| (step.clone(), time(&step), 0.0)).collect()
     }
 
     #[test]
     fn waits_are_clear_of_the_gap() {
-        let plan = Plan::new(&times(8.0), Operation::ALL, 1e9);
+        let plan = Plan::new(&times(8.0), OPERATIONS, 1e9);
         let waits = plan.cells.iter().filter(|step| step.wait > 0);
         for step in waits.filter(|step| step.operation == Operation::RoundTrip) {
             assert!(step.wait as f64 > 1.5 * (8.0 * step.bytes as f64).max(5000.0), "{step:?}");
@@ -311,26 +293,36 @@ mod tests {
         assert!(plan.length <= 1e9 && plan.repetitions >= LEAST, "{plan:?}");
     }
 
+    /// The plan of a fast and a slow pair is that of the slow one.
+    #[test]
+    fn pairs_have_the_plan_of_the_slowest() {
+        let of = |pilots: &[Vec<(Step, f64, f64)>]| Plan::of_pairs(pilots, PAIRS, 1e9);
+        let both = of(&[times(8.0), times(0.1)]);
+        let slow = of(&[times(8.0)]);
+        assert_eq!((both.cells.clone(), both.largest), (slow.cells, slow.largest));
+        assert_ne!(both.cells, of(&[times(0.1)]).cells);
+    }
+
     /// At 1 us a byte the largest message alone takes two seconds.
     #[test]
     fn a_slow_network_has_fewer_sizes() {
-        let plan = Plan::new(&times(1000.0), Operation::ALL, 1e9);
+        let plan = Plan::new(&times(1000.0), OPERATIONS, 1e9);
         assert!(plan.largest < 65_536 && plan.repetitions >= LEAST, "{plan:?}");
     }
 
     /// Each repetition has all cells once, in another order, and so has each run.
     #[test]
     fn the_order_is_random() {
-        let plan = Plan::new(&times(0.1), Operation::STREAM, 1e8);
+        let plan = Plan::new(&times(0.1), STREAM, 1e8);
         let run = plan.run(0);
         assert_eq!(run[0].operation, Operation::First);
         let parts: Vec<Vec<Step>> = run[1..]
             .chunks(plan.cells.len())
-            .map(|part| part.iter().map(|step| Step { repetition: None, ..*step }).collect())
+            .map(|part| part.iter().map(|step| Step { repetition: None, ..step.clone() }).collect())
             .collect();
         assert_eq!(parts.len(), plan.repetitions as usize + 1);
         assert_ne!(parts[0], parts[1]);
-        let key = |step: &Step| (step.operation, step.messages, step.wait, step.bytes);
+        let key = |step: &Step| (step.operation.clone(), step.messages, step.wait, step.bytes);
         let sorted = |part: &[Step]| {
             let mut part = part.to_vec();
             part.sort_by_key(key);

@@ -3,7 +3,8 @@
 use std::{
     env,
     ffi::OsString,
-    fmt, fs, io,
+    fmt::{self, Write as _},
+    fs, io,
     path::{Path, PathBuf},
     process::{Command, ExitStatus},
 };
@@ -13,8 +14,11 @@ use recorder::{
     libraries,
 };
 
+use samples::Operation;
+
 use crate::{
-    plan::{self, Operation, Step},
+    pairs::{Pair, PairProber, Times},
+    plan::{self, Step},
     session::{Error, Measured, Prober},
 };
 
@@ -131,17 +135,53 @@ impl Prober for Job<'_> {
     }
 
     fn run(&mut self, steps: &[Step]) -> Result<Measured, Error> {
-        let [plan, results] = ["plan", "results"].map(|name| self.folder.join(name));
-        let file = |error| Error::File { path: plan.clone(), error };
+        let Results { library, hosts, pairs } = self.job(steps, None)?;
+        let mut hosts = hosts.into_iter();
+        let (source, destination) =
+            (hosts.next().unwrap_or_default(), hosts.next().unwrap_or_default());
+        let times = pairs.into_iter().next().map(|(_, times)| times).unwrap_or_default();
+        Ok(Measured { times, library, source, destination })
+    }
+}
+
+impl PairProber for Job<'_> {
+    fn hosts(&mut self) -> Result<Vec<String>, Error> {
+        Ok(self.job(&[], Some(&[]))?.hosts)
+    }
+
+    fn run(
+        &mut self,
+        steps: &[Step],
+        rounds: &[Vec<Pair>],
+    ) -> Result<(String, Vec<(Pair, Times)>), Error> {
+        let Results { library, pairs, .. } = self.job(steps, Some(rounds))?;
+        Ok((library, pairs))
+    }
+}
+
+impl Job<'_> {
+    /// Runs a job: between two ranks, or between pairs of more if there are rounds of them.
+    fn job(&self, steps: &[Step], rounds: Option<&[Vec<Pair>]>) -> Result<Results, Error> {
+        let [plan, results, pairs] =
+            ["plan", "results", "rounds"].map(|name| self.folder.join(name));
+        let write = |path: &Path, text: String| {
+            fs::write(path, text).map_err(|error| Error::File { path: path.to_owned(), error })
+        };
         match fs::remove_file(&results) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(file(error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::File { path: results, error });
+            }
             _ => {}
         }
-        fs::write(&plan, plan::text(steps)).map_err(file)?;
+        write(&plan, plan::text(steps))?;
         let words = || self.launcher.iter().map(OsString::as_os_str);
         let all: Vec<_> = words().chain([self.program.as_os_str()]).collect();
         let mut command = Command::new(all[0]);
         command.args(&all[1..]).arg(&plan).arg(&results);
+        if let Some(rounds) = rounds {
+            write(&pairs, text_of(rounds))?;
+            command.arg(&pairs);
+        }
         let name = all[0].to_string_lossy().into_owned();
         let status = (self.start)(&mut command)
             .map_err(|error| Error::Start { name: name.clone(), error })?;
@@ -154,21 +194,53 @@ impl Prober for Job<'_> {
             }
             read => read.map_err(|error| Error::File { path: results.clone(), error })?,
         };
-        parse(&text, steps).ok_or(Error::Incomplete { name })
+        let pairs = rounds.map_or_else(|| vec![[0, 1]], <[_]>::concat);
+        parse(&text, steps, &pairs).ok_or(Error::Incomplete { name })
     }
 }
 
-/// Reads the results of a run; none if they are not complete, or not those of its steps.
-fn parse(text: &str, steps: &[Step]) -> Option<Measured> {
-    let mut measured = Measured::default();
-    let mut wanted = steps.iter().filter(|step| step.repetition.is_some());
+/// Returns the text of rounds that the programs read.
+fn text_of(rounds: &[Vec<Pair>]) -> String {
+    let mut text = String::new();
+    for (number, round) in rounds.iter().enumerate() {
+        for [first, second] in round {
+            let _ = writeln!(text, "{number} {first} {second}");
+        }
+    }
+    text
+}
+
+/// The results of a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Results {
+    /// The name and version of what carried the messages.
+    library: String,
+    /// The names of the hosts, by place.
+    hosts: Vec<String>,
+    /// The times of each pair.
+    pairs: Vec<(Pair, Times)>,
+}
+
+/// Reads the results of a run; none if they are not complete, or not those of these pairs and
+/// steps.
+fn parse(text: &str, steps: &[Step], pairs: &[Pair]) -> Option<Results> {
+    let mut found = Results::default();
+    let kept = || steps.iter().filter(|step| step.repetition.is_some());
+    let mut expected = pairs.iter();
+    let mut wanted = kept();
+    wanted.by_ref().for_each(drop);
     let mut whole = false;
     for line in text.lines() {
         if let Some(comment) = line.strip_prefix("# ") {
             match comment.split_once(": ") {
-                Some(("library", name)) => name.clone_into(&mut measured.library),
-                Some(("source", name)) => name.clone_into(&mut measured.source),
-                Some(("destination", name)) => name.clone_into(&mut measured.destination),
+                Some(("library", name)) => name.clone_into(&mut found.library),
+                Some(("host", name)) => found.hosts.push(name.to_owned()),
+                Some(("pair", places)) => {
+                    let pair = expected.next().filter(|_| wanted.next().is_none())?;
+                    (places == format!("{} {}", pair[0], pair[1])).then_some(())?;
+                    found.pairs.push((*pair, Vec::new()));
+                    wanted = kept();
+                }
                 _ => whole = comment == "end",
             }
             continue;
@@ -176,9 +248,10 @@ fn parse(text: &str, steps: &[Step]) -> Option<Measured> {
         let step = wanted.next()?;
         let rest = line.strip_prefix(&step.fields())?.strip_prefix(',')?;
         let (time, at) = rest.split_once(',')?;
-        measured.times.push((*step, time.parse().ok()?, at.parse().ok()?));
+        let (_, times) = found.pairs.last_mut()?;
+        times.push((step.clone(), time.parse().ok()?, at.parse().ok()?));
     }
-    (whole && wanted.next().is_none()).then_some(measured)
+    (whole && wanted.next().is_none() && expected.next().is_none()).then_some(found)
 }
 
 #[cfg(test)]
@@ -195,18 +268,27 @@ mod tests {
             repetition,
         };
         let steps = [step(None), step(Some(0))];
-        let head = "# library: MPI 4\n# source: a\n# destination: b\n";
-        let text = format!("{head}prtt,16,1000,64,0,17000.250,12\n# end\n");
-        let found = parse(&text, &steps).expect("results");
-        assert_eq!((found.library.as_str(), found.destination.as_str()), ("MPI 4", "b"));
-        assert_eq!(found.times, [(step(Some(0)), 17_000.25, 12.0)]);
+        let head = "# library: MPI 4\n# host: a\n# host: b\n# host: b\n";
+        let line = "prtt,16,1000,64,0,17000.250,12\n";
+        let text = format!("{head}# pair: 0 1\n{line}# pair: 1 2\n{line}# end\n");
+        let pairs = [[0, 1], [1, 2]];
+        let found = parse(&text, &steps, &pairs).expect("results");
+        assert_eq!((found.library.as_str(), found.hosts[1].as_str()), ("MPI 4", "b"));
+        let times = vec![(step(Some(0)), 17_000.25, 12.0)];
+        assert_eq!(found.pairs, pairs.map(|pair| (pair, times.clone())));
         for wrong in [
-            format!("{head}prtt,16,1000,64,0,17000.250,12\n"),
-            format!("{head}prtt,16,1000,65,0,17000.250,12\n# end\n"),
-            format!("{head}# end\n"),
+            format!("{head}# pair: 0 1\n{line}# pair: 1 2\n{line}"),
+            format!("{head}# pair: 0 1\n{line}# end\n"),
+            format!("{head}# pair: 0 1\n{line}# pair: 1 2\n# end\n"),
+            format!("{head}# pair: 0 1\n{line}# pair: 0 2\n{line}# end\n"),
+            format!("{head}{line}# end\n"),
+            text.replacen(",64,", ",65,", 1),
         ] {
-            assert_eq!(parse(&wrong, &steps), None, "{wrong}");
+            assert_eq!(parse(&wrong, &steps, &pairs), None, "{wrong}");
         }
+        assert_eq!(text_of(&[vec![[0, 1], [2, 3]], vec![[1, 2]]]), "0 0 1\n0 2 3\n1 1 2\n");
+        let none = parse(&format!("{head}# end\n"), &[], &[]).expect("hosts");
+        assert_eq!(none.hosts, ["a", "b", "b"]);
     }
 
     #[test]

@@ -3,14 +3,17 @@
 
 use std::{fmt::Write as _, io, path::PathBuf};
 
+use samples::{NEEDED, OPTIONAL, Operation};
+
 use crate::{
-    plan::{self, Operation, Plan, Step},
+    plan::{self, Plan, Step},
     programs::Program,
 };
 
-/// The header of the samples.
-pub const HEADER: &str =
-    "operation,n,d_ns,bytes,run,repetition,time_ns,at_ns,source,destination,note\n";
+/// Returns the header of the samples, with the end of its line.
+pub fn header() -> String {
+    NEEDED.into_iter().chain(OPTIONAL).collect::<Vec<_>>().join(",") + "\n"
+}
 
 /// The reason why a measurement failed.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +49,9 @@ pub enum Error {
         /// The way in which it ended.
         status: String,
     },
+    /// There are no pairs.
+    #[error("measuring takes two ranks at least, and the launcher started {0}")]
+    Alone(usize),
     /// The job wrote nothing.
     #[error(
         "{name} ended without an error, but rank 0 wrote nothing into {}; its host must have that \
@@ -142,7 +148,7 @@ pub fn measure(
     let length = SHARE * extent.seconds * 1e9 / f64::from(extent.runs);
     let plan = Plan::new(&pilot.times, prober.operations(), length);
     let mut session = Session {
-        samples: HEADER.to_owned(),
+        samples: header(),
         library: pilot.library.clone(),
         repetitions: plan.repetitions,
         largest: plan.largest,
@@ -152,7 +158,7 @@ pub fn measure(
     while session.runs < extent.runs || !session.precise && !is_over(session.runs) {
         let run = session.runs;
         let measured = prober.run(&plan.run(run))?;
-        session.add(run, &measured);
+        session.add(run, &measured.times, [&measured.source, &measured.destination]);
         session.runs += 1;
         session.precise = session.runs >= extent.runs && is_precise(&session.samples);
     }
@@ -161,9 +167,10 @@ pub fn measure(
 }
 
 impl Session {
-    fn add(&mut self, run: u32, measured: &Measured) {
-        let hosts = [&measured.source, &measured.destination].map(|name| quoted(name));
-        for (step, time, at) in &measured.times {
+    /// Adds the times of a run between two hosts.
+    pub(crate) fn add(&mut self, run: u32, times: &[(Step, f64, f64)], hosts: [&str; 2]) {
+        let hosts = hosts.map(quoted);
+        for (step, time, at) in times {
             let fields = step.fields();
             let (what, repetition) = fields.rsplit_once(',').unwrap_or((&fields, "0"));
             let [source, destination] = &hosts;
@@ -217,7 +224,7 @@ mod tests {
 
     impl Prober for Simple {
         fn operations(&self) -> &'static [Operation] {
-            Operation::ALL
+            plan::OPERATIONS
         }
 
         fn run(&mut self, steps: &[Step]) -> Result<Measured, Error> {
@@ -229,7 +236,7 @@ mod tests {
             };
             let kept = steps.iter().filter(|step| step.repetition.is_some());
             Ok(Measured {
-                times: kept.map(|step| (*step, time(step), 0.0)).collect(),
+                times: kept.map(|step| (step.clone(), time(step), 0.0)).collect(),
                 library: "simple".to_owned(),
                 source: "a,b".to_owned(),
                 destination: "c".to_owned(),
@@ -243,7 +250,7 @@ mod tests {
         let mut prober = Simple { runs: 0, free: false };
         let found = measure(&mut prober, extent, |_| true).expect("a session");
         assert_eq!((found.runs, found.precise, prober.runs), (3, true, 4));
-        assert!(found.samples.starts_with(HEADER));
+        assert!(found.samples.starts_with(&header()));
         assert!(found.samples.contains("first,1,0,1,2,0,10001.000,0,\"a,b\",c,\n"));
         let found = measure(&mut prober, extent, |_| false).expect("a session");
         assert_eq!((found.runs, found.precise), (4, false));

@@ -15,10 +15,11 @@ use std::{
 };
 
 use hmac::{Hmac, KeyInit, Mac};
+use samples::Operation;
 use sha2::Sha256;
 
 use crate::{
-    plan::{Operation, Step},
+    plan::{OPERATIONS, STREAM, Step},
     session::{Error, Measured, Prober},
 };
 
@@ -120,7 +121,7 @@ pub struct Client {
 
 impl Prober for Client {
     fn operations(&self) -> &'static [Operation] {
-        Operation::STREAM
+        STREAM
     }
 
     fn run(&mut self, steps: &[Step]) -> Result<Measured, Error> {
@@ -285,7 +286,7 @@ impl Link {
     fn write_steps(&mut self, steps: &[Step]) -> io::Result<()> {
         let mut bytes = (steps.len() as u32).to_le_bytes().to_vec();
         for step in steps {
-            let number = Operation::ALL.iter().position(|known| *known == step.operation);
+            let number = OPERATIONS.iter().position(|known| *known == step.operation);
             bytes.extend((number.unwrap_or(0) as u32).to_le_bytes());
             bytes.extend(step.messages.to_le_bytes());
             bytes.extend(step.wait.to_le_bytes());
@@ -321,9 +322,9 @@ fn step(bytes: &[u8; STEP]) -> Option<Step> {
         let part = bytes[from..from + length].iter().rev();
         part.fold(0, |number, byte| number << 8 | u64::from(*byte))
     };
-    let operation = *Operation::ALL.get(number(0, 4) as usize)?;
+    let operation = OPERATIONS.get(number(0, 4) as usize)?.clone();
     let (messages, wait, bytes) = (number(4, 4) as u32, number(8, 8), number(16, 8));
-    let is_allowed = Operation::STREAM.contains(&operation)
+    let is_allowed = STREAM.contains(&operation)
         && (1..=MOST_MESSAGES).contains(&messages)
         && wait <= LONGEST_WAIT
         && bytes <= LARGEST;
@@ -354,7 +355,7 @@ impl Link {
             let at = self.now() - begin;
             let time = (self.measure(step)? - self.look).max(0.001);
             if step.repetition.is_some() {
-                times.push((*step, time, at));
+                times.push((step.clone(), time, at));
             }
         }
         Ok(times)

@@ -8,10 +8,11 @@ use std::{
 };
 
 use measure::{
-    plan::{Operation, Step},
+    plan::{STREAM, Step},
     session::{Error, Prober},
     tcp::{Client, Limits, Server},
 };
+use samples::Operation;
 
 /// More bytes than a handshake has: whoever sends them one by one would end it.
 const HANDSHAKE: usize = 200;
@@ -31,15 +32,22 @@ fn client(server: &Server) -> Client {
 }
 
 fn steps() -> Vec<Step> {
-    let step = |operation, messages, wait, bytes| {
-        [None, Some(0)].map(|repetition| Step { operation, messages, wait, bytes, repetition })
+    let step = |operation: &Operation, messages, wait, bytes| {
+        let operation = || operation.clone();
+        [None, Some(0)].map(|repetition| Step {
+            operation: operation(),
+            messages,
+            wait,
+            bytes,
+            repetition,
+        })
     };
     let sizes = [1, 10_000, 1_000_000];
-    let all = Operation::STREAM.iter().flat_map(|operation| {
+    let all = STREAM.iter().flat_map(|operation| {
         sizes.map(|bytes| match operation {
-            Operation::RoundTrip => step(*operation, 4, 100_000, bytes),
-            Operation::Receive | Operation::ReceiveBusy => step(*operation, 2, 500_000, bytes),
-            _ => step(*operation, 2, 0, bytes),
+            Operation::RoundTrip => step(operation, 4, 100_000, bytes),
+            Operation::Receive | Operation::ReceiveBusy => step(operation, 2, 500_000, bytes),
+            _ => step(operation, 2, 0, bytes),
         })
     });
     all.flatten().collect()
@@ -63,7 +71,7 @@ fn all_operations_are_measured() {
     let server = server();
     let served = serve(&server, || {
         let measured = client(&server).run(&steps()).expect("times");
-        assert_eq!(measured.times.len(), Operation::STREAM.len() * 3);
+        assert_eq!(measured.times.len(), STREAM.len() * 3);
         for (step, time, _) in measured.times {
             // Waits between messages are within the time, the one of `recv` is before it.
             let waits = match step.operation {
@@ -160,11 +168,11 @@ fn too_much_is_refused() {
     let step =
         Step { operation: Operation::Send, messages: 1, wait: 0, bytes: 1, repetition: Some(0) };
     let wrong = [
-        Step { bytes: 1 << 40, ..step },
-        Step { messages: 1 << 20, ..step },
-        Step { messages: 0, ..step },
-        Step { wait: u64::MAX, ..step },
-        Step { operation: Operation::Isend, ..step },
+        Step { bytes: 1 << 40, ..step.clone() },
+        Step { messages: 1 << 20, ..step.clone() },
+        Step { messages: 0, ..step.clone() },
+        Step { wait: u64::MAX, ..step.clone() },
+        Step { operation: Operation::Isend, ..step.clone() },
     ];
     for wrong in wrong {
         let served = serve(&server, || {

@@ -33,10 +33,10 @@ impl Calibration {
         trips.into_iter().flatten().map(half).collect()
     }
 
-    /// Returns the table `[loggops.large]`: L and G of messages of more than S bytes, whose
-    /// overheads are taken to be those of small ones. Empty if S or too few sizes beyond it are
-    /// known.
-    pub(crate) fn large(&self) -> String {
+    /// Returns the table of large messages, such as `loggops.large`: L and G of messages of more
+    /// than S bytes, whose overheads are taken to be those of small ones. Empty if S or too few
+    /// sizes beyond it are known.
+    pub(crate) fn large(&self, table: &str) -> String {
         let overheads = ["o_send", "o_receive"].map(|name| {
             let found = self.parameters.get(name).or_else(|| self.parameters.get("o"));
             found.map(|overhead| overhead.value)
@@ -54,7 +54,7 @@ impl Calibration {
         let (base, slope) = line(&beyond);
         let latency = (base - send - receive).max(0.0);
         format!(
-            "\n# From round trips of {} sizes beyond S.\n[loggops.large]\nL = \"{latency:.3} ns\"\n\
+            "\n# From round trips of {} sizes beyond S.\n[{table}]\nL = \"{latency:.3} ns\"\n\
              G = \"{:.6} ns/B\"\n",
             beyond.len(),
             slope.max(0.0)
@@ -189,7 +189,7 @@ mod tests {
     fn large_messages_have_costs_of_their_own() {
         let fitted = fitted();
         assert!(matches!(fitted.parameters.get("S"), Some(Estimate { value: 16_385.0, .. })));
-        let large = fitted.large();
+        let large = fitted.large("loggops.large");
         assert!((value(&large, "L") - 8000.0).abs() < 5.0, "{large}");
         assert!((value(&large, "G") - 0.25).abs() < 0.001, "{large}");
     }

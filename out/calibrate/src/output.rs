@@ -80,6 +80,11 @@ impl Calibration {
     /// Returns the machine file: the table `[loggops]`, overheads of the model of flows, and
     /// intervals with their origin in `[calibration]`.
     pub fn machine(&self, from: &Provenance) -> String {
+        self.machine_with(from, "", "")
+    }
+
+    /// Returns the machine file with more lines of `[loggops]`, and with more tables behind it.
+    pub(crate) fn machine_with(&self, from: &Provenance, lines: &str, tables: &str) -> String {
         let mut text = format!(
             "# Parameters of an interconnect, estimated from {} samples in {}.\n",
             self.samples, from.source
@@ -91,7 +96,9 @@ impl Calibration {
         for (key, parameter) in KEYS {
             text += &self.line(key, parameter);
         }
-        text += &self.large();
+        text += lines;
+        text += &self.large("loggops.large");
+        text += tables;
         text += &self.flow();
         text += &from.table();
         for (key, parameter) in KEYS {
@@ -104,6 +111,17 @@ impl Calibration {
             }
         }
         text
+    }
+
+    /// Returns a line for each key whose parameter is known, with its interval as a comment; S is
+    /// none of them.
+    pub(crate) fn known_lines(&self) -> String {
+        let known = |(key, parameter): &(&str, &'static str)| {
+            let Estimate { value, low, high } = self.written(parameter)?;
+            let [value, low, high] = [value, low, high].map(|value| quantity(parameter, value));
+            Some(format!("{key} = \"{value}\" # 95 %: {low} to {high}\n"))
+        };
+        KEYS.iter().filter(|(key, _)| *key != "S").filter_map(known).collect()
     }
 
     /// The estimate of a parameter that is written: of overheads either the mean or both.
@@ -139,14 +157,6 @@ impl Calibration {
 
     /// Returns the calibration as a JSON object.
     pub fn json(&self) -> Value {
-        let parameters: Map<String, Value> = PARAMETERS
-            .iter()
-            .filter_map(|(name, unit)| {
-                let Estimate { value, low, high } = self.parameters.get(name)?;
-                let found = json!({ "value": value, "low": low, "high": high, "unit": unit });
-                Some(((*name).to_owned(), found))
-            })
-            .collect();
         let segments: Map<String, Value> = self
             .segments
             .iter()
@@ -160,12 +170,22 @@ impl Calibration {
             .collect();
         let diagnoses: Vec<&str> = self.diagnoses.iter().map(|found| found.name).collect();
         json!({
-            "parameters": parameters,
+            "parameters": self.parameters_json(),
             "segments": segments,
             "refused": self.refused,
             "diagnoses": diagnoses,
             "samples": self.samples,
         })
+    }
+
+    /// Returns the parameters as a JSON object.
+    pub(crate) fn parameters_json(&self) -> Map<String, Value> {
+        let parameter = |(name, unit): &(&str, &str)| {
+            let Estimate { value, low, high } = self.parameters.get(name)?;
+            let found = json!({ "value": value, "low": low, "high": high, "unit": unit });
+            Some(((*name).to_owned(), found))
+        };
+        PARAMETERS.iter().filter_map(parameter).collect()
     }
 
     /// Returns the calibration as a table for people.

@@ -1,47 +1,6 @@
 //! Samples of a measurement: single times of operations, as they were taken.
 
-use std::fmt;
-
-/// An operation that was timed.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Operation {
-    /// A parametrised round trip: n messages with a busy wait of d between them, and one answer.
-    RoundTrip,
-    /// A blocking send with a partner that is ready.
-    Send,
-    /// The start of a non-blocking send.
-    Isend,
-    /// A blocking receive.
-    Receive,
-    /// A receive by a process that computes until the message is there.
-    ReceiveBusy,
-    /// A message and its answer, both ways.
-    PingPong,
-    /// A simultaneous send and receive.
-    Exchange,
-    /// The first use of a buffer.
-    Touch,
-    /// The first message of a pair of processes.
-    First,
-    /// A message of a stream of messages of its size. No operation of `samples.csv` is one: it is
-    /// the inverse of a message rate.
-    Stream,
-    /// A collective operation of this name.
-    Collective(String),
-}
-
-/// The operations that have no parameter, with their names in files.
-const NAMES: [(&str, Operation); 9] = [
-    ("prtt", Operation::RoundTrip),
-    ("send", Operation::Send),
-    ("isend", Operation::Isend),
-    ("recv", Operation::Receive),
-    ("recv-busy", Operation::ReceiveBusy),
-    ("pingpong", Operation::PingPong),
-    ("exchange", Operation::Exchange),
-    ("touch", Operation::Touch),
-    ("first", Operation::First),
-];
+pub use ::samples::Operation;
 
 /// One time of one operation.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,35 +23,6 @@ pub struct Sample {
     pub at: Option<f64>,
     /// The names of the two hosts, where they are known.
     pub pair: Option<(String, String)>,
-}
-
-impl Operation {
-    /// Returns the operation of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        let simple = NAMES.iter().find(|(known, _)| *known == name);
-        let collective = || name.strip_prefix("collective:").filter(|rest| !rest.is_empty());
-        simple
-            .map(|(_, operation)| operation.clone())
-            .or_else(|| Some(Self::Collective(collective()?.to_owned())))
-    }
-
-    /// Returns the names of all operations, for messages.
-    pub fn names() -> Vec<&'static str> {
-        NAMES.iter().map(|(name, _)| *name).chain(["collective:NAME"]).collect()
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Stream => f.write_str("stream"),
-            Self::Collective(name) => write!(f, "collective:{name}"),
-            simple => {
-                let found = NAMES.iter().find(|(_, operation)| operation == simple);
-                f.write_str(found.map_or("", |(name, _)| name))
-            }
-        }
-    }
 }
 
 impl Sample {

@@ -3,11 +3,15 @@
 use std::{
     collections::BTreeSet,
     io::Write,
-    path::Path,
+    path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use calibrate::{Calibration, Options, Provenance, Sample, read::Reading};
+use calibrate::{
+    Calibration, Options, Provenance, Sample,
+    pairs::{Pairs, are_several, fit_pairs},
+    read::Reading,
+};
 
 use crate::{
     arguments::{Fit, Format},
@@ -24,20 +28,117 @@ pub fn run(arguments: &Fit) -> Result<(), Ending> {
     for note in &notes {
         complain(&format!("note: {note}"));
     }
-    let fitted = calibrate::fit(&samples, &Options { replicates: arguments.replicates });
-    if fitted.is_empty() && (arguments.output.is_some() || arguments.format == Format::Table) {
-        return Err(nothing(name, &fitted));
+    let options = Options { replicates: arguments.replicates };
+    let found = Found::of(&samples, &options);
+    if found.fitted().is_none() && (arguments.output.is_some() || arguments.format == Format::Table)
+    {
+        return Err(found.nothing(name));
     }
     if let Some(path) = &arguments.output {
-        write(path, name, &bytes, &samples, &fitted, "")?;
+        found.write(path, name, &bytes, &samples, "")?;
     }
-    if let Some(path) = &arguments.picture {
-        picture::write(Path::new(path), &fitted)?;
+    found.show(arguments.picture.as_deref(), arguments.format)
+}
+
+/// The parameters that samples determine: of one pair of hosts, or of several.
+pub enum Found {
+    One(Box<Calibration>),
+    Several(Pairs),
+}
+
+impl Found {
+    /// Estimates what samples determine.
+    pub fn of(samples: &[Sample], options: &Options) -> Self {
+        if are_several(samples) {
+            return Self::Several(fit_pairs(samples, options));
+        }
+        Self::One(Box::new(calibrate::fit(samples, options)))
     }
-    match arguments.format {
-        Format::Table => print(&fitted.table()),
-        Format::Json => print(&format!("{:#}\n", fitted.json())),
+
+    /// Returns the parameters of the pair, or of the median class of several; none if nothing is
+    /// determined.
+    pub fn fitted(&self) -> Option<&Calibration> {
+        match self {
+            Self::One(fitted) => Some(&**fitted),
+            Self::Several(pairs) => pairs.median().map(|class| &class.fitted),
+        }
+        .filter(|fitted| !fitted.is_empty())
     }
+
+    /// The error of samples that determine nothing.
+    pub fn nothing(&self, name: &str) -> Ending {
+        let reasons: BTreeSet<&String> = match self {
+            Self::One(fitted) => fitted.refused.values().collect(),
+            Self::Several(pairs) => {
+                pairs.pairs.iter().flat_map(|pair| pair.fitted.refused.values()).collect()
+            }
+        };
+        let lines: Vec<String> = [format!("error: {name}: the samples determine no parameter")]
+            .into_iter()
+            .chain(reasons.into_iter().map(|reason| format!("  help: {reason}")))
+            .collect();
+        Ending::new(Exit::Input, lines.join("\n"))
+    }
+
+    /// Writes the table of replicates, the file of pairs if there are several, and then the machine
+    /// file that names them. `library` is what carried the messages; empty if that is not known.
+    pub fn write(
+        &self,
+        path: &Path,
+        source: &str,
+        bytes: &[u8],
+        samples: &[Sample],
+        library: &str,
+    ) -> Result<(), Ending> {
+        let Some(fitted) = self.fitted() else { return Err(self.nothing(source)) };
+        let mut provenance = Provenance {
+            date: today(),
+            hosts: hosts(samples),
+            library: library.to_owned(),
+            source: source.to_owned(),
+            samples: calibrate::sha256(bytes),
+            replicates: None,
+        };
+        if !fitted.columns.is_empty() {
+            let table = calibrate::replicates_table(fitted);
+            let (beside, name) = beside(path, "replicates.csv");
+            provenance.replicates = Some((name, calibrate::sha256(table.as_bytes())));
+            to_file(&beside, |out| out.write_all(table.as_bytes()))?;
+        }
+        let machine = match self {
+            Self::One(fitted) => fitted.machine(&provenance),
+            Self::Several(pairs) => {
+                let (beside, name) = beside(path, "pairs.csv");
+                to_file(&beside, |out| out.write_all(pairs.file().as_bytes()))?;
+                pairs.machine(&provenance, &name)
+            }
+        };
+        to_file(path, |out| out.write_all(machine.as_bytes()))
+    }
+
+    /// Draws the fit if that is asked for, and prints it.
+    pub fn show(&self, drawing: Option<&str>, format: Format) -> Result<(), Ending> {
+        if let (Some(path), Some(fitted)) = (drawing, self.fitted()) {
+            picture::write(Path::new(path), fitted)?;
+        }
+        let json = match (self, format) {
+            (Self::One(fitted), Format::Table) => return print(&fitted.table()),
+            (Self::Several(pairs), Format::Table) => {
+                let median = self.fitted().map_or_else(String::new, Calibration::table);
+                return print(&format!("{}\nthe median class\n{median}", pairs.table()));
+            }
+            (Self::One(fitted), Format::Json) => fitted.json(),
+            (Self::Several(pairs), Format::Json) => pairs.json(),
+        };
+        print(&format!("{json:#}\n"))
+    }
+}
+
+/// Returns the path of a file beside the machine file, and its name.
+fn beside(path: &Path, extension: &str) -> (PathBuf, String) {
+    let beside = path.with_extension(extension);
+    let name = beside.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    (beside, name)
 }
 
 /// Reads samples; all mistakes of a file are reported.
@@ -50,45 +151,6 @@ pub fn samples(name: &str, bytes: &[u8]) -> Result<Reading, Ending> {
             mistakes.iter().map(|mistake| format!("error: {name}: {mistake}")).collect();
         wrong(lines.join("\n"))
     })
-}
-
-/// The error of samples that determine nothing.
-pub fn nothing(name: &str, fitted: &Calibration) -> Ending {
-    let reasons: BTreeSet<&String> = fitted.refused.values().collect();
-    let lines: Vec<String> = [format!("error: {name}: the samples determine no parameter")]
-        .into_iter()
-        .chain(reasons.into_iter().map(|reason| format!("  help: {reason}")))
-        .collect();
-    Ending::new(Exit::Input, lines.join("\n"))
-}
-
-/// Writes the table of replicates, and then the machine file that names it. `library` is what
-/// carried the messages; empty if that is not known.
-pub fn write(
-    path: &Path,
-    source: &str,
-    bytes: &[u8],
-    samples: &[Sample],
-    fitted: &Calibration,
-    library: &str,
-) -> Result<(), Ending> {
-    let mut provenance = Provenance {
-        date: today(),
-        hosts: hosts(samples),
-        library: library.to_owned(),
-        source: source.to_owned(),
-        samples: calibrate::sha256(bytes),
-        replicates: None,
-    };
-    if !fitted.columns.is_empty() {
-        let table = calibrate::replicates_table(fitted);
-        let beside = path.with_extension("replicates.csv");
-        let name = beside.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        provenance.replicates = Some((name, calibrate::sha256(table.as_bytes())));
-        to_file(&beside, |out| out.write_all(table.as_bytes()))?;
-    }
-    let machine = fitted.machine(&provenance);
-    to_file(path, |out| out.write_all(machine.as_bytes()))
 }
 
 /// The names of the hosts between which samples were taken, in their order.

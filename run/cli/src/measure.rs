@@ -11,7 +11,8 @@ use std::{
 use calibrate::{Calibration, Estimate, Options};
 use measure::{
     noise,
-    plan::Operation,
+    pairs::{self, Forecast},
+    plan::OPERATIONS,
     programs::{Job, Program, for_launcher},
     session::{self, Error, Extent, Prober, Session},
     tcp::{Client, Limits, Server},
@@ -19,10 +20,11 @@ use measure::{
 use results::Temporary;
 
 use crate::{
-    arguments::{Format, Measure},
+    arguments::Measure,
     exit::{Ending, Exit, complain, print},
     files::to_file,
-    fit, picture, record, stop,
+    fit::{self, Found},
+    record, stop,
 };
 
 /// Measures in the way that was asked for.
@@ -40,9 +42,16 @@ pub fn run(arguments: &Measure) -> Result<(), Ending> {
         let reason = experiment::reason(&error);
         Ending::new(Exit::Output, format!("error: {}: {reason}", output.display()))
     })?;
-    let mut prober = prober(arguments, folder.path())?;
     let seconds = if arguments.quick { 1.0 } else { arguments.time };
     let extent = Extent { runs: arguments.runs, seconds };
+    if let Some(choice) = arguments.pairs {
+        let mut job = job(arguments, folder.path())?;
+        let session = pairs::measure(&mut job, choice, extent, &mut announce)
+            .map_err(|error| failed(&error))?;
+        drop(folder);
+        return finish(arguments, output, &session);
+    }
+    let mut prober = prober(arguments, folder.path())?;
     let precise = |samples: &str| is_precise(samples, arguments.precision);
     let session =
         session::measure(&mut *prober, extent, precise).map_err(|error| failed(&error))?;
@@ -65,19 +74,33 @@ fn prober(arguments: &Measure, folder: &Path) -> Result<Box<dyn Prober>, Ending>
         let (address, token) = (address.clone(), token.trim().to_owned());
         return Ok(Box::new(Client { address, token, limits: Limits::default() }));
     }
+    Ok(Box::new(job(arguments, folder)?))
+}
+
+/// Returns what starts jobs of the program over an MPI library or shared memory.
+fn job(arguments: &Measure, folder: &Path) -> Result<Job<'static>, Ending> {
     let program = if arguments.shm {
         Program::Shared
     } else {
         for_launcher(&arguments.command, arguments.mpi.map(record::interface))
             .map_err(|error| failed(&error))?
     };
-    Ok(Box::new(Job {
+    Ok(Job {
         launcher: arguments.command.clone(),
         program: program.find().map_err(|error| failed(&error))?,
         folder: fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()),
         start: &start,
-        operations: Operation::ALL,
-    }))
+        operations: OPERATIONS,
+    })
+}
+
+/// Says how long the measurement of pairs is going to take.
+fn announce(forecast: Forecast) {
+    let Forecast { hosts, pairs, rounds, starts, seconds } = forecast;
+    complain(&format!(
+        "note: {pairs} pairs of {hosts} hosts in {rounds} rounds; with {starts} starts of the job \
+         that takes about {seconds:.0} s, and a pilot run"
+    ));
 }
 
 /// Runs a job; its standard output goes to standard error, since ours is for results.
@@ -118,27 +141,24 @@ fn finish(arguments: &Measure, output: &Path, session: &Session) -> Result<(), E
     let name = path.display().to_string();
     let bytes = session.samples.as_bytes();
     let reading = fit::samples(&name, bytes)?;
-    let fitted = calibrate::fit(&reading.samples, &Options::default());
+    let found = Found::of(&reading.samples, &Options::default());
     to_file(&path, |out| out.write_all(bytes))?;
-    if fitted.is_empty() {
-        return Err(fit::nothing(&name, &fitted));
+    found.write(output, &name, bytes, &reading.samples, &session.library)?;
+    if let Some(fitted) = found.fitted() {
+        say(arguments, session, fitted);
     }
-    fit::write(output, &name, bytes, &reading.samples, &fitted, &session.library)?;
-    if let Some(path) = &arguments.picture {
-        picture::write(Path::new(path), &fitted)?;
-    }
-    say(arguments, session, &fitted);
-    match arguments.format {
-        Format::Table => print(&fitted.table()),
-        Format::Json => print(&format!("{:#}\n", fitted.json())),
-    }
+    found.show(arguments.picture.as_deref(), arguments.format)
 }
 
 /// Says what was measured, and what the time did not allow.
 fn say(arguments: &Measure, session: &Session, fitted: &Calibration) {
     complain(&format!(
         "note: {} samples in {} runs of {} repetitions, up to {} B; {}",
-        fitted.samples, session.runs, session.repetitions, session.largest, session.library
+        session.samples.lines().count().saturating_sub(1),
+        session.runs,
+        session.repetitions,
+        session.largest,
+        session.library
     ));
     let share = arguments.precision;
     let wide: Vec<String> = wide(fitted, share)

@@ -114,3 +114,38 @@ fn wrong_samples_are_errors() {
         all.lines().filter(|line| line.contains(",2001,") || line.starts_with('o')).collect();
     assert!(error("one size", &one.join("\n")).contains("all round trips are of one size"));
 }
+
+/// Samples of three hosts, two of which are near each other: `heddle fit` finds both classes.
+#[test]
+fn samples_of_several_pairs() {
+    let folder = Folder::new("fit-pairs");
+    let lines: Vec<String> = samples().lines().skip(1).map(str::to_owned).collect();
+    let mut text = format!("{HEADER},source,destination\n");
+    for (pair, more) in [("0:a,1:b", 0), ("0:a,2:c", 50_000), ("1:b,2:c", 50_000)] {
+        for line in &lines {
+            let (what, time) = line.rsplit_once(',').expect("a time");
+            let time: i64 = time.parse().expect("a number");
+            let _ = writeln!(text, "{what},{},{pair}", time + more);
+        }
+    }
+    folder.write("samples.csv", &text);
+    let json = folder.heddle("fit samples.csv --format json -o m.toml").json();
+    assert_eq!(json["classes"][0]["pairs"], json!([[0, 1]]));
+    assert_eq!(json["classes"][1]["pairs"], json!([[0, 2], [1, 2]]));
+    let latency = |value: &serde_json::Value| value.as_f64().expect("a number").round();
+    // Half of the 50 us that a round trip takes longer are of L, which was 5 us.
+    assert_eq!(latency(&json["matrix"]["L"][0][1]), 5000.0);
+    assert_eq!(latency(&json["matrix"]["L"][2][1]), 30_000.0);
+    assert_eq!(json["median"], "c2");
+    folder.write(
+        "one.goal",
+        "num_ranks 2\nrank 0 {\n  send 1b to 1\n}\nrank 1 {\n  recv 1b from 0\n}\n",
+    );
+    let makespan = |words: &str| {
+        let run = folder.heddle(&format!("run one.goal --machine m.toml --format json {words}"));
+        let found: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+        (found["makespan_ps"].as_u64().expect("a time") + 500_000) / 1_000_000
+    };
+    assert_eq!(makespan(""), 32);
+    assert_eq!(makespan("--set loggops.pairs=m.pairs.csv"), 7);
+}

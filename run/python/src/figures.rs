@@ -1,7 +1,7 @@
 //! Figures without a run: of topologies, of measured times, of patterns.
 
 use ::topology::{Bisection, Topology};
-use calibrate::{Options, Provenance, read::Reading};
+use calibrate::{Options, Provenance, pairs::are_several, read::Reading};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -56,11 +56,15 @@ pub fn fit(
     date: String,
     replicates: u32,
 ) -> PyResult<(String, String, Vec<String>)> {
-    let Reading { samples, notes } = calibrate::read::read(text.trim_start_matches('\u{feff}'))
+    let Reading { samples, mut notes } = calibrate::read::read(text.trim_start_matches('\u{feff}'))
         .map_err(|mistakes| {
             let lines = mistakes.iter().map(|mistake| format!("error: {name}: {mistake}"));
             error(lines.collect::<Vec<_>>().join("\n"))
         })?;
+    if are_several(&samples) {
+        notes
+            .push("several pairs of hosts are taken for one; `heddle fit` tells them apart".into());
+    }
     let fitted = py.detach(|| calibrate::fit(&samples, &Options { replicates }));
     let pairs = samples.iter().filter_map(|sample| sample.pair.as_ref());
     let mut hosts: Vec<&str> =

@@ -1,14 +1,11 @@
 //! `samples.csv`: a line for each sample, every quantity in a column of its own with its unit in
 //! the column's name.
 
+use ::samples::{NEEDED, OPTIONAL};
 use csv::{ReaderBuilder, StringRecord};
 
 use super::{LARGEST, LONGEST, Mistake, Reading, SHOWN};
 use crate::samples::{Operation, Sample};
-
-/// The columns that a file must have, and those that it may have behind them.
-const NEEDED: [&str; 7] = ["operation", "n", "d_ns", "bytes", "run", "repetition", "time_ns"];
-const OPTIONAL: [&str; 4] = ["at_ns", "source", "destination", "note"];
 
 /// The place of each column in a line.
 struct Columns {

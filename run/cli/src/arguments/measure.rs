@@ -10,6 +10,7 @@ use crate::exit::EXIT_CODES;
 const MEASURE_EXAMPLES: &str = "\
 Examples:
   heddle measure -o mycluster.toml -- mpirun -n 2 --host nodeA,nodeB
+  heddle measure --pairs sample:100 -o mycluster.toml -- srun -N 64 --ntasks-per-node 1
   heddle measure --shm -o node.toml
   heddle measure --serve 192.0.2.7:5001
   heddle measure --tcp 192.0.2.7:5001 --token-file token -o ethernet.toml
@@ -34,6 +35,14 @@ pub struct Measure {
     /// The launcher's MPI library, where it does not show it
     #[arg(long, value_enum)]
     pub mpi: Option<Mpi>,
+    /// Measure between several hosts, each of which has one rank: ring (each host and the next),
+    /// sample:N (so many pairs) or all pairs. --time is that of each round of disjoint pairs
+    #[arg(
+        long,
+        value_name = "ring|sample:N|all",
+        conflicts_with_all = ["shm", "tcp", "serve", "noise"]
+    )]
+    pub pairs: Option<measure::pairs::Choice>,
     /// Measure shared memory between two processes of this host, without MPI
     #[arg(long, group = "what")]
     pub shm: bool,
@@ -83,7 +92,7 @@ pub struct Measure {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// The launcher and its arguments, which start two processes of the program that is put behind
-    /// them
+    /// them; more with --pairs
     #[arg(last = true, required_unless_present = "what", conflicts_with = "what")]
     pub command: Vec<OsString>,
 }
