@@ -149,6 +149,12 @@ fn interval(value: f64, mut replicates: Vec<f64>, factor: f64) -> Option<Estimat
     })
 }
 
+/// Returns the interval about a value from its replicates, with the same caution as [`fit`]: wider
+/// than theirs by what few units ask for.
+pub(crate) fn interval_of(value: f64, replicates: Vec<f64>, widening: f64) -> Option<Estimate> {
+    interval(value, replicates, CAUTION * widening)
+}
+
 /// Returns an estimate without what is below zero.
 pub fn clipped(estimate: Estimate) -> Estimate {
     let Estimate { value, low, high } = estimate;

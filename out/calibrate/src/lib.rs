@@ -18,6 +18,7 @@ mod output;
 mod overheads;
 pub mod pairs;
 mod plan;
+pub mod plogp;
 pub mod read;
 mod refuse;
 mod resample;

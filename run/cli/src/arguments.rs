@@ -180,6 +180,15 @@ pub enum Format {
     Json,
 }
 
+/// A model whose parameters `heddle fit` estimates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FitModel {
+    /// L, o, g, G, O and S, with the segments of the model flow
+    Loggops,
+    /// L, and g, os and or of each size
+    Plogp,
+}
+
 const MPIRUN_EXAMPLES: &str = "\
 Examples:
   heddle mpirun -n 64 --machine examples/machines/fat-tree-648.toml ./app input
@@ -477,6 +486,9 @@ pub struct Fit {
         value_parser = clap::value_parser!(u32).range(100..=100_000)
     )]
     pub replicates: u32,
+    /// The model whose parameters are estimated. Runs take those of loggops
+    #[arg(long, value_enum, default_value_t = FitModel::Loggops)]
+    pub model: FitModel,
     /// Draw samples, fits, residuals and intervals as SVG or PNG
     #[arg(long, value_name = "FILE.svg|FILE.png", value_parser = crate::files::drawing)]
     pub picture: Option<String>,

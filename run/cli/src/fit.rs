@@ -10,11 +10,12 @@ use std::{
 use calibrate::{
     Calibration, Options, Provenance, Sample,
     pairs::{Pairs, are_several, fit_pairs},
+    plogp::fit_plogp,
     read::Reading,
 };
 
 use crate::{
-    arguments::{Fit, Format},
+    arguments::{Fit, FitModel, Format},
     exit::{Ending, Exit, complain, print},
     files::{contents, to_file},
     picture,
@@ -29,6 +30,9 @@ pub fn run(arguments: &Fit) -> Result<(), Ending> {
         complain(&format!("note: {note}"));
     }
     let options = Options { replicates: arguments.replicates };
+    if arguments.model == FitModel::Plogp {
+        return by_size(arguments, &samples, &options);
+    }
     let found = Found::of(&samples, &options);
     if found.fitted().is_none() && (arguments.output.is_some() || arguments.format == Format::Table)
     {
@@ -38,6 +42,30 @@ pub fn run(arguments: &Fit) -> Result<(), Ending> {
         found.write(path, name, &bytes, &samples, "")?;
     }
     found.show(arguments.picture.as_deref(), arguments.format)
+}
+
+/// Prints the parameters of PLogP, of which nothing else is made.
+fn by_size(arguments: &Fit, samples: &[Sample], options: &Options) -> Result<(), Ending> {
+    let wrong = |text: &str| Err(Ending::new(Exit::Input, format!("error: {text}")));
+    if arguments.output.is_some() || arguments.picture.is_some() {
+        let text = "error: --model plogp is printed only: no model of a run takes its \
+                    parameters\n  help: leave --model out to write a machine file or to draw";
+        return Err(Ending::new(Exit::Usage, text));
+    }
+    if are_several(samples) {
+        return wrong("--model plogp is of one pair of hosts, and there are samples of several");
+    }
+    let found = fit_plogp(samples, options);
+    match arguments.format {
+        Format::Table if found.is_empty() => {
+            let reasons: Vec<String> =
+                found.refused.iter().map(|(name, why)| format!("  help: {name}: {why}")).collect();
+            let text = format!("{}: the samples determine no parameter", arguments.file);
+            wrong(&[text].into_iter().chain(reasons).collect::<Vec<_>>().join("\n"))
+        }
+        Format::Table => print(&found.table()),
+        Format::Json => print(&format!("{:#}\n", found.json())),
+    }
 }
 
 /// The parameters that samples determine: of one pair of hosts, or of several.

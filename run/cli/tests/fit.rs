@@ -115,6 +115,31 @@ fn wrong_samples_are_errors() {
     assert!(error("one size", &one.join("\n")).contains("all round trips are of one size"));
 }
 
+/// In the terms of PLogP: g(m) = 2 us + 0.5 ns/B (m - 1), os = 1 us, and L = (round trip) / 2 - g =
+/// 7 us - 2 us. No receive is timed.
+#[test]
+fn parameters_of_plogp() {
+    let folder = Folder::new("fit-plogp");
+    folder.write("samples.csv", &samples());
+    let json = folder.heddle("fit samples.csv --model plogp --format json").json();
+    let near = |found: &serde_json::Value, truth: f64| {
+        let value = found["value"].as_f64().expect("a number");
+        assert!((value - truth).abs() < 2.0, "{truth} {found}");
+    };
+    near(&json["L"], 5000.0);
+    for (size, bytes) in [(0, 1), (5, 10_001)] {
+        let found = &json["sizes"][size];
+        assert_eq!(found["bytes"], bytes);
+        near(&found["g"], 2000.0 + 0.5 * f64::from(bytes - 1));
+        near(&found["os"], 1000.0);
+    }
+    assert!(json["refused"]["or"].is_string() && json["sizes"][0]["or"].is_null(), "{json}");
+    let table = folder.heddle("fit samples.csv --model plogp").stdout;
+    assert!(table.contains("or is not determined: there are no receives"), "{table}");
+    let ended = folder.heddle("fit samples.csv --model plogp -o m.toml");
+    assert!(ended.code == 2 && ended.stderr.contains("no model of a run"), "{}", ended.stderr);
+}
+
 /// Samples of three hosts, two of which are near each other: `heddle fit` finds both classes.
 #[test]
 fn samples_of_several_pairs() {
