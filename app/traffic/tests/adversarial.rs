@@ -53,9 +53,11 @@ fn shortest_ways_share_a_link() {
 /// threads.
 #[test]
 fn any_number_of_threads() {
-    for routing in ["ugal-g", "par"] {
+    for (spec, routing) in
+        [("dragonfly:p=2", "ugal-g"), ("dragonfly:p=2", "par"), ("hyperx:dims=6x4,hosts=4", "dal")]
+    {
         let span = Span::Batches { warm_up: 0, kept: 1 };
-        let point = |threads| measured("dragonfly:p=2", routing, 0.25, span, threads);
+        let point = |threads| measured(spec, routing, 0.25, span, threads);
         let one = point(1);
         assert!(one.messages > 10_000, "{one:?}");
         assert_eq!(point(2), one, "{routing}");
@@ -213,4 +215,47 @@ fn hyperx() {
     assert!(point(spec, "ugal-l:factor=hops", 0.3).sustained());
     assert!(point(spec, "ugal-g", 0.3).sustained());
     assert!(point(spec, "par", 0.3).sustained());
+}
+
+/// In a HyperX of k switches in a line with t hosts each, of which all send to the next switch, the
+/// link there carries 1 of t, and each of the k - 2 other switches may pass on half as much as a
+/// link carries: together k/2 of t, or all there is. In dimension order 1/t.
+#[test]
+fn deroutes_in_a_hyperx() {
+    for spec in ["hyperx:dims=8,hosts=4", "hyperx:dims=4x4,hosts=4"] {
+        let least = usual(spec, "minimal", 1.0, 10).accepted.mean;
+        assert!((least * 4.0 - 1.0).abs() < 0.05, "{spec}: {least}");
+        for routing in ["dal", "dimension-adaptive"] {
+            let steady = usual(spec, routing, 0.4, 10).accepted.mean;
+            let most = usual(spec, routing, 1.0, 10).accepted.mean;
+            println!("{spec} {routing}: accepts {steady} of 0.4, {most} of 1");
+            assert!(steady > 0.39, "{spec} {routing}: {steady}");
+            assert!(most > 0.39 && most < 1.0, "{spec} {routing}: {most}");
+        }
+    }
+    for routing in ["dal", "dimension-adaptive"] {
+        assert!(point("hyperx:dims=8,hosts=4", routing, 0.3).sustained(), "{routing}");
+    }
+}
+
+/// Uniform traffic hardly needs deroutes: what is accepted is near that of shortest ways.
+#[test]
+fn no_deroutes_of_uniform_traffic() {
+    let accepted = |routing: &str| {
+        let topology = topology::parse("hyperx:dims=4x4,hosts=4").expect("a HyperX");
+        let routes = Routes::build(&topology, Some(routing.parse().expect(routing)));
+        let parameters = Parameters { ordered: false, ..preset("packet-default").expect("it") };
+        let fabric = Fabric::new(&topology.graph, routes.expect(routing), parameters);
+        let settings = Settings {
+            lengths: Lengths::Fixed(256),
+            span: Span::Batches { warm_up: 10, kept: 10 },
+            ..Settings::new(Pattern::Uniform.on(&topology).expect("hosts"), 0.6)
+        };
+        run(&Packets::new(fabric.expect("a fabric")), &settings).expect("it runs").accepted.mean
+    };
+    for routing in ["adaptive", "dal", "dimension-adaptive"] {
+        let found = accepted(routing);
+        println!("{routing}: accepts {found} of 0.6");
+        assert!(found > 0.58, "{routing}: {found}");
+    }
 }

@@ -24,6 +24,9 @@ fn everything_is_delivered() {
         ("complete:switches=3,hosts=3", "ugal-g", 2, Switching::CutThrough),
         ("hyperx:dims=3x3", "par", 3, Switching::Wormhole),
         ("torus:dims=3x3", "par", 6, Switching::Wormhole),
+        ("hyperx:dims=3x3", "dal", 4, Switching::Wormhole),
+        ("hyperx:dims=3x3", "dimension-adaptive", 2, Switching::Wormhole),
+        ("complete:switches=3,hosts=3", "dal", 2, Switching::CutThrough),
     ] {
         println!("{spec} {routing}");
         let short = Parameters { switching, buffer: Some(8), ..parameters(channels) };
@@ -50,7 +53,7 @@ fn no_detour_without_load() {
     for (spec, routings) in [
         ("dragonfly:p=2", &["ugal-l", "ugal-g", "par"][..]),
         ("complete:switches=5,hosts=2", &["ugal-l", "ugal-g", "par"]),
-        ("hyperx:dims=3x4", &["par"]),
+        ("hyperx:dims=3x4", &["par", "dal", "dimension-adaptive"]),
         ("torus:dims=5x4", &["par"]),
         ("slim-fly:q=3,hosts=1", &["par"]),
     ] {

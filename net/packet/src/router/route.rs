@@ -3,7 +3,8 @@
 //! A packet enters it when it is the first of its input channel. It takes `route`. Where a routing
 //! chooses between the shortest way and a detour, the router of the source, and those behind it at
 //! which the packet may still leave its shortest way, decide at its end, by the queues of the two
-//! ways. Among several candidates load decides in virtual-channel allocation.
+//! ways. Among several candidates load decides in virtual-channel allocation, or here where the
+//! routing weighs ports.
 
 use network::Record;
 use topology::{Candidate, Candidates, Header, Hop};
@@ -24,7 +25,10 @@ impl Router {
     pub(super) fn routed<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
         while let Some(input) = self.routing.leave(now) {
             self.decide(net, now, input);
-            let only = self.only(net, input);
+            if net.routes().weighs_ports() {
+                self.settle_all(net, now);
+            }
+            let only = self.only(net, now, input);
             self.inputs[input as usize].only = only;
             if !self.waiting.is_empty() && only != Only::NONE {
                 self.wait_for(input, only.channels().start);
@@ -93,15 +97,18 @@ impl Router {
     }
 
     /// Returns the output channels of the only port that the first packet of an input channel may
-    /// take, if its routing offers one.
-    fn only(&self, net: &Fabric, input: u32) -> Only {
+    /// take, if its routing offers one or weighs ports.
+    fn only(&self, net: &Fabric, now: u64, input: u32) -> Only {
         let Hop { port, lane } = if net.routes().has_candidates() {
             let mut candidates = Candidates::new();
             self.candidates(net, input, &mut candidates);
-            let &[Candidate { port, ports: 1, lane, .. }] = candidates.as_slice() else {
-                return Only::NONE;
+            let only = match candidates.as_slice() {
+                &[Candidate { port, ports: 1, lane, .. }] => Some(Hop { port, lane }),
+                all if net.routes().weighs_ports() => self.lightest(net, now, input, all),
+                _ => None,
             };
-            Hop { port, lane }
+            let Some(only) = only else { return Only::NONE };
+            only
         } else {
             let Some(Stored { packet, .. }) = self.head(input) else { return Only::NONE };
             let Some(link) = self.port(net, packet.port) else { return Only::NONE };
@@ -110,6 +117,31 @@ impl Router {
         };
         let Some(link) = self.port(net, port) else { return Only::NONE };
         Only::new(self.number(port, 0), &net.channels_of(lane, link))
+    }
+
+    /// Returns the port of several candidates with the fewest flits, queued and of the packet
+    /// itself, times the links that are left; of equal ones that with fewer links, and then the
+    /// next from a random one on.
+    fn lightest(
+        &self,
+        net: &Fabric,
+        now: u64,
+        input: u32,
+        candidates: &[Candidate],
+    ) -> Option<Hop> {
+        let own = self.head(input).map_or(0, |head| u64::from(head.packet.flits));
+        let from =
+            net.arbiters.number(self.device.0, now.rotate_left(32) ^ u64::from(input)) as u16;
+        let ports = candidates.iter().flat_map(|candidate| {
+            let ports = candidate.port..candidate.port.saturating_add(candidate.ports);
+            ports.map(|port| (Hop { port, lane: candidate.lane }, candidate.links))
+        });
+        let joined = ports.filter(|(hop, _)| self.port(net, hop.port).is_some());
+        let lightest = joined.min_by_key(|(hop, links)| {
+            let queued = self.queue(net, now, hop.port, None) + own;
+            (queued * u64::from(*links), *links, hop.port.wrapping_sub(from))
+        });
+        lightest.map(|(hop, _)| hop)
     }
 
     /// Writes the outputs that the first packet of an input channel may take.
@@ -123,7 +155,7 @@ impl Router {
     }
 
     /// Records that a packet has begun or ceased to wait for an output channel. It is counted at
-    /// the first channel of its first candidate.
+    /// the first channel of the port that it may take, or of its first candidate.
     pub(super) fn queued<O: Out>(
         &mut self,
         net: &Fabric,
@@ -132,16 +164,21 @@ impl Router {
         now: u64,
         out: &mut O,
     ) {
-        let mut candidates = Candidates::new();
-        self.candidates(net, input, &mut candidates);
-        let Some(first) = candidates.as_slice().first() else { return };
-        let Some(port) = self.port(net, first.port) else { return };
-        let channel = net.channels_of(first.lane, port).start as u8;
+        let number = match self.inputs[input as usize].only {
+            Only::NONE => {
+                let mut candidates = Candidates::new();
+                self.candidates(net, input, &mut candidates);
+                let Some(first) = candidates.as_slice().first() else { return };
+                let Some(port) = self.port(net, first.port) else { return };
+                self.number(first.port, net.channels_of(first.lane, port).start as u8)
+            }
+            only => only.channels().start,
+        };
         let flits = self.head(input).map_or(0, |head| head.packet.flits.into());
-        let number = self.number(first.port, channel);
+        let (port, channel) = self.place(number);
         let asked = &mut self.outputs[number as usize].asked;
         *asked = if begins { *asked + flits } else { asked.saturating_sub(flits) };
-        let record = Record::Queue { port: first.port, lane: channel, flits: *asked };
+        let record = Record::Queue { port, lane: channel, flits: *asked };
         out.record(Time::from_ps(now), record);
     }
 }

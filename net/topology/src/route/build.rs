@@ -5,6 +5,7 @@ use std::str::FromStr;
 use super::{
     Routes, butterfly, dragonfly,
     grid::{self, Dateline},
+    hyper_x,
     lanes::{Classes, Lanes},
     layers::layers,
     load::{Bias, Shared, Weights},
@@ -52,12 +53,16 @@ pub enum Algorithm {
     /// The shortest way or Valiant's, by the queues at each switch until the packet has left the
     /// shortest way or, in a dragonfly, the source's group.
     Par,
+    /// HyperX: any dimension next, and one deroute in each, by load (Ahn et al., SC 2009).
+    Dal,
+    /// HyperX: dimensions in order, with one deroute in each, by load (McDonald et al., SC 2019).
+    DimensionAdaptive,
     /// Butterflies: the digits of the destination.
     DestinationTag,
 }
 
 /// Names of the algorithms.
-pub const ALGORITHMS: [(&str, Algorithm); 16] = [
+pub const ALGORITHMS: [(&str, Algorithm); 18] = [
     ("min-hop", Algorithm::MinHop),
     ("up-down", Algorithm::UpDown),
     ("d-mod-k", Algorithm::DModK),
@@ -73,6 +78,8 @@ pub const ALGORITHMS: [(&str, Algorithm); 16] = [
     ("ugal-l", Algorithm::UgalL),
     ("ugal-g", Algorithm::UgalG),
     ("par", Algorithm::Par),
+    ("dal", Algorithm::Dal),
+    ("dimension-adaptive", Algorithm::DimensionAdaptive),
     ("destination-tag", Algorithm::DestinationTag),
 ];
 
@@ -165,9 +172,10 @@ impl FromStr for Routing {
     }
 }
 
-/// True if a routing leaves dimension order or shortest ways on lanes that keep it from deadlock.
+/// True if only its lanes keep a routing from deadlock.
 const fn needs_lanes(algorithm: Algorithm) -> bool {
-    matches!(algorithm, Algorithm::O1Turn | Algorithm::Romm)
+    use Algorithm::{Dal, DimensionAdaptive, O1Turn, Romm};
+    matches!(algorithm, O1Turn | Romm | Dal | DimensionAdaptive)
 }
 
 /// Reads the options of a comparison of queues, `factor=2,offset=30` or `factor=hops`, and that of
@@ -258,6 +266,7 @@ impl Routes {
             Algorithm::Minimal | Algorithm::Valiant => minimal(topology, routing)?,
             Algorithm::O1Turn | Algorithm::Romm => on_grid(topology, routing)?,
             Algorithm::UgalL | Algorithm::UgalG | Algorithm::Par => by_load(topology, routing)?,
+            Algorithm::Dal | Algorithm::DimensionAdaptive => in_hyper_x(topology, routing)?,
             Algorithm::DestinationTag => match &topology.shape {
                 Shape::Butterfly(family) if topology.is_intact() => {
                     (Next::Butterfly(butterfly::Formula::new(*family)), Lanes::Single)
@@ -339,6 +348,29 @@ fn dimension_order(topology: &Topology, routing: Routing) -> Result<(Next, Lanes
         return Ok((Next::Grid(formula.with_adaptive(count)), Lanes::Grid { count: count + 1 }));
     }
     Ok((Next::Grid(formula), Lanes::Grid { count }))
+}
+
+/// Adaptive routes with deroutes in a `HyperX`.
+fn in_hyper_x(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
+    let in_order = routing.algorithm == Algorithm::DimensionAdaptive;
+    let formula = match &topology.shape {
+        Shape::Grid(grid) if topology.is_intact() => hyper_x::Formula::new(grid, in_order),
+        _ => None,
+    };
+    let formula = formula.ok_or_else(|| {
+        misfit(routing.algorithm, "a HyperX or a complete graph without broken links")
+    })?;
+    if !in_order && formula.dimensions() > hyper_x::MOST_DIMENSIONS {
+        let message = format!(
+            "routing dal is for a HyperX of at most {} dimensions, and this one has {}",
+            hyper_x::MOST_DIMENSIONS,
+            formula.dimensions()
+        );
+        let help = "dimension-adaptive is for any number of dimensions".to_owned();
+        return Err(Fault::new(message).help(help));
+    }
+    let count = formula.lanes();
+    Ok((Next::HyperX(formula), Lanes::Grid { count }))
 }
 
 fn rings(grid: &Grid) -> bool {

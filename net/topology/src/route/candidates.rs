@@ -15,6 +15,9 @@ pub struct Candidate {
     /// The rank of the candidate: a router takes one of a lower priority only if it can take none
     /// of a higher one.
     pub priority: u8,
+    /// The links between switches that are left by these ports, where the routing weighs queues
+    /// with them ([`Routes::weighs_ports`](super::Routes::weighs_ports)); otherwise 0.
+    pub links: u8,
 }
 
 /// The most candidates of a packet at a switch.
@@ -38,7 +41,7 @@ impl Default for Candidates {
 impl Candidates {
     /// An empty buffer.
     pub const fn new() -> Self {
-        let none = Candidate { port: 0, ports: 0, lane: 0, priority: 0 };
+        let none = Candidate { port: 0, ports: 0, lane: 0, priority: 0, links: 0 };
         Self { count: 0, all: [none; MOST] }
     }
 

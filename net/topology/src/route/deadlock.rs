@@ -13,6 +13,8 @@
 //! - a lane that rises with every link (Günther, 1981), or with every global link of a dragonfly
 //!   where a group is crossed by one local link (Kim et al., 2008), leaves no way back; layers are
 //!   made without cycles;
+//! - adaptive ways in a `HyperX` have a lane that rises with every link as well, or take one
+//!   dimension after the other and in each lane 0 before lane 1;
 //! - dimension order depends from lower to higher dimensions only, so that a cycle lies in one
 //!   line, and all lines of a dimension are alike. Lines without a wrap-around link and complete
 //!   lines are free, rings with a dateline as well (Dally and Seitz). On one lane a ring is free up
@@ -78,7 +80,10 @@ pub fn analyse(graph: &Graph, routes: &Routes) -> Analysis {
     let mut dependencies = Dependencies::new(graph);
     let (looked_at, of) = match (&routes.next, &routes.lanes) {
         (Next::Grid(grid), _) => return known(ring(graph, grid)),
-        (Next::Tree(_) | Next::Butterfly(_) | Next::Hosts { climbs: true, .. }, _)
+        (
+            Next::Tree(_) | Next::HyperX(_) | Next::Butterfly(_) | Next::Hosts { climbs: true, .. },
+            _,
+        )
         | (
             _,
             Lanes::Hops { .. } | Lanes::Globals { .. } | Lanes::Layers { .. } | Lanes::Grid { .. },

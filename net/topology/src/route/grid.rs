@@ -229,7 +229,7 @@ impl Dimension {
             let half = 2 * ahead == self.extent;
             (u16::from(2 * ahead > self.extent), 1 + u16::from(half && self.end - self.base > 1))
         };
-        into.push(Candidate { port: self.base + first, ports, lane, priority: 1 });
+        into.push(Candidate { port: self.base + first, ports, lane, priority: 1, links: 0 });
     }
 
     #[inline]

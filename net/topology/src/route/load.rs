@@ -122,9 +122,10 @@ impl Routes {
     }
 
     /// True if the queues that are compared are those of what waits: for progressive routing, and
-    /// in dragonflies where packets go by way of a group.
+    /// in dragonflies where packets go by way of a group, and where ports are weighed.
     pub const fn counts_queues(&self) -> bool {
-        self.is_progressive() || matches!(self.lanes, Lanes::Globals { late: true, .. })
+        let weighs = self.is_progressive() || self.weighs_ports();
+        weighs || matches!(self.lanes, Lanes::Globals { late: true, .. })
     }
 
     /// The links between switches on the shortest way in a `HyperX` and by way of the choice.

@@ -13,6 +13,7 @@ mod candidates;
 mod deadlock;
 mod dragonfly;
 mod grid;
+mod hyper_x;
 mod lanes;
 mod layers;
 mod load;
@@ -157,7 +158,15 @@ impl Routes {
     ) {
         let Hop { port, lane } = self.hop(switch, in_port, in_lane, header);
         into.clear();
-        into.push(Candidate { port, ports: 1, lane, priority: 0 });
+        if let Next::HyperX(formula) = &self.next {
+            let base = self.base(header.level);
+            let input = (in_port, in_lane.wrapping_sub(base));
+            formula.candidates(switch - self.hosts, input, (header, base), into);
+        }
+        if !into.as_slice().is_empty() {
+            return;
+        }
+        into.push(Candidate { port, ports: 1, lane, priority: 0, links: 0 });
         match &self.next {
             Next::Grid(grid) => grid.adaptive(switch - self.hosts, header.destination, into),
             Next::Tree(tree) => tree.adaptive(switch - self.hosts, header, into),
@@ -170,8 +179,15 @@ impl Routes {
         match &self.next {
             Next::Grid(grid) => grid.is_adaptive(),
             Next::Tree(tree) => tree.is_adaptive(),
+            Next::HyperX(_) => true,
             _ => false,
         }
+    }
+
+    /// True if a router takes, at the end of route computation, that of the candidates for which
+    /// the flits that are queued and those of the packet, times [`Candidate::links`], are fewest.
+    pub const fn weighs_ports(&self) -> bool {
+        matches!(self.next, Next::HyperX(_))
     }
 
     /// True if load decides about ways, among several candidates or [`Alternatives`]: a model that

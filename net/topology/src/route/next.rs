@@ -1,7 +1,7 @@
 //! The output port of a packet.
 
 use super::{
-    Header, butterfly, dragonfly, grid,
+    Header, butterfly, dragonfly, grid, hyper_x,
     lanes::{Class, Classes, Lanes},
     slim_fly, tree,
 };
@@ -19,6 +19,8 @@ pub(super) enum Next {
     Tree(tree::Formula),
     /// The formula of a grid.
     Grid(grid::Formula),
+    /// The adaptive routes of a `HyperX`.
+    HyperX(hyper_x::Formula),
     /// The formula of a butterfly.
     Butterfly(butterfly::Formula),
 }
@@ -117,6 +119,7 @@ impl Next {
             }
             Self::Tree(tree) => tree.port(switch, header),
             Self::Grid(grid) => return grid.hop(switch, input, header.destination),
+            Self::HyperX(formula) => return formula.hop(switch, input, header.destination),
             Self::Butterfly(butterfly) => butterfly.port(switch, header.destination),
             Self::Switches(table) => return table.hop(lanes, switch, input, header),
         };
@@ -126,7 +129,7 @@ impl Next {
     /// True if the ways follow from the family of an intact topology, so that all hosts have one.
     pub const fn is_formula(&self) -> bool {
         match self {
-            Self::Tree(_) | Self::Grid(_) | Self::Butterfly(_) => true,
+            Self::Tree(_) | Self::Grid(_) | Self::HyperX(_) | Self::Butterfly(_) => true,
             Self::Switches(table) => !matches!(table.ways, Ways::Table(_)),
             Self::Hosts { .. } => false,
         }
@@ -139,7 +142,7 @@ impl Next {
                 ports[switch as usize * *hosts as usize + destination as usize] != NOWHERE
             }
             Self::Switches(table) => table.port(switch, destination) != NOWHERE,
-            Self::Tree(_) | Self::Grid(_) => true,
+            Self::Tree(_) | Self::Grid(_) | Self::HyperX(_) => true,
             Self::Butterfly(butterfly) => butterfly.is_entry(switch),
         }
     }

@@ -103,7 +103,7 @@ impl Formula {
         // A step of Knuth's multiplicative hashing, which spreads the switches of a way apart.
         let mixed = (u64::from(header.choice) + u64::from(switch)) * 0x9E37_79B1;
         let port = level.down + (mixed >> 16) as u32 % level.up;
-        into.push(Candidate { port: port as u16, ports: 1, lane: 0, priority: 0 });
+        into.push(Candidate { port: port as u16, ports: 1, lane: 0, priority: 0, links: 0 });
     }
 
     /// The output port.

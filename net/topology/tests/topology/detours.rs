@@ -303,6 +303,15 @@ fn misfits() {
     assert!(wrong("torus:dims=3x3", "minimal:bubble").contains("dimension-order and adaptive"));
     assert!(wrong("mesh:dims=3x3", "ugal-l:ofset=3").contains("unknown option `ofset=3`"));
     assert!(wrong("dragonfly:p=1", "ugal-l:factor=hops").contains("a HyperX"));
+    for routing in ["dal", "dimension-adaptive"] {
+        assert!(wrong("torus:dims=3x3", routing).contains("needs a HyperX"));
+        assert!(
+            wrong("complete:switches=4", &format!("{routing}:lanes=1")).contains("needs lanes")
+        );
+    }
+    let six = "hyperx:dims=2x2x2x2x2x2";
+    assert!(wrong(six, "dal").contains("at most 5 dimensions, and this one has 6"));
+    assert_eq!(wrong(six, "dimension-adaptive"), "");
     assert!(wrong("torus:dims=4x4", "ugal-g").contains("a dragonfly or a HyperX"));
     assert!(wrong("hyperx:dims=3x3", "ugal-g").contains("of one dimension"));
     assert!(wrong("dragonfly:p=1", "par:via=switch").contains("unknown option `via=switch`"));

@@ -70,7 +70,8 @@ impl Naive {
             let (port, lane) = (end.port, hop.lane);
             hop = routes.hop(here, port, lane, header);
             routes.candidates(here, port, lane, header, &mut self.candidates);
-            let only = Candidate { port: hop.port, ports: 1, lane: hop.lane, priority: 0 };
+            let only =
+                Candidate { port: hop.port, ports: 1, lane: hop.lane, priority: 0, links: 0 };
             assert_eq!(self.candidates.as_slice()[0], only, "{header:?} at {here}");
             assert!(routes.is_adaptive() || self.candidates.as_slice().len() == 1);
         }
