@@ -7,7 +7,10 @@ use topology::{Graph, Header, Hop, Routes, Shared};
 use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::arbiter::Arbitration;
-use crate::parameters::{Choice, Invalid, Parameters, Switching, flit_time, is_delay, is_pace};
+use crate::census::Tree;
+use crate::parameters::{
+    Choice, Injector, Invalid, Parameters, Switching, flit_time, is_delay, is_pace,
+};
 use crate::signal::Packet;
 
 /// A port of a host or router.
@@ -94,6 +97,7 @@ pub struct Fabric {
     shares: Box<[(u32, u32)]>,
     lookahead: Time,
     pub(crate) sharing: Option<Sharing>,
+    pub(crate) census: Option<Tree>,
     choices: Random,
     pub(crate) arbiters: Random,
     priorities: Random,
@@ -182,6 +186,7 @@ impl Fabric {
             shares: (0..lanes).map(share_of).collect(),
             lookahead: Time::ZERO,
             sharing: None,
+            census: None,
             choices: Random::new(parameters.seed, CHOICES),
             arbiters: Random::new(parameters.seed, ARBITERS),
             priorities: Random::new(parameters.seed, PRIORITIES),
@@ -204,6 +209,7 @@ impl Fabric {
             return Err(vec![Invalid::LocalBuffer { flits, packets, packet }]);
         }
         fabric.sharing = fabric.sharing();
+        fabric.census = Tree::new(&fabric);
         fabric.lookahead = Some(fabric.lookahead_where(|_, _| true))
             .filter(|lookahead| *lookahead < Time::MAX)
             .unwrap_or_default();
@@ -407,6 +413,19 @@ impl Fabric {
     #[inline]
     pub(crate) fn is_of_host(&self, device: DeviceId, port: u16) -> bool {
         self.port(device, port).is_some_and(|port| self.is_host(port.peer))
+    }
+
+    /// The channel of the link behind a host's port that a packet takes by the direction in which
+    /// its first router sends it; `None` if that does not decide.
+    pub(crate) fn channel_by_direction(
+        &self,
+        (host, port): (HostId, u16),
+        header: &Header,
+    ) -> Option<u8> {
+        let decides = self.parameters.injector == Injector::Direction;
+        let link = self.port(host.into(), port).filter(|_| decides)?;
+        let hop = self.hop(link.peer, link.plug, 0, header);
+        Some((usize::from(hop.port) % self.channels) as u8)
     }
 
     /// The route that a host chooses for a message.

@@ -1,11 +1,13 @@
 //! A host's interface: it makes flits of messages, and messages of flits.
 //!
 //! Messages leave by a port in the order in which they enter, packet by packet. A packet takes the
-//! next virtual channel, in turn, that has room for it (for a flit under wormhole switching), and
-//! keeps the link until its tail has left. Arriving flits are taken at the pace of the link. A
+//! next virtual channel, in turn, that has room for it (for a flit under wormhole switching), or
+//! the one that `network.injector` says, and keeps the link until its tail has left. Where its
+//! direction decides, messages of one channel do not wait for those of another. Arriving flits are taken at the pace of the link. A
 //! message is delivered when all its flits are there; where the order of a pair of hosts is kept,
 //! it also waits for those before it.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
 use network::Record;
@@ -16,6 +18,7 @@ use units::{DeviceId, HostId, MessageId, Time};
 use crate::{
     fabric::Fabric,
     model::Out,
+    parameters::Injector,
     signal::{Packet, Signal},
     stream::{NEVER, Stream},
 };
@@ -38,6 +41,8 @@ struct Queued {
     bytes: u64,
     /// The packet of which all its packets are copies, but for their flits.
     packet: Packet,
+    /// The only channel that they may take, if its direction decides.
+    channel: Option<u8>,
 }
 
 /// A packet that leaves.
@@ -168,9 +173,11 @@ impl Interface {
         let packet = Packet { choice, place, packets, born, ..blank };
         let Some(sender) = self.senders.get_mut(port) else { return };
         let from = at + net.delays.injection;
-        sender.queue.push_back(Queued { from, bytes, packet });
-        if sender.queue.len() == 1 {
-            sender.wake = from.max(sender.free);
+        let channel = net.channel_by_direction((self.host, port as u16), &header);
+        sender.queue.push_back(Queued { from, bytes, packet, channel });
+        let overtakes = channel.is_some() && sender.stalled != NEVER;
+        if sender.queue.len() == 1 || overtakes {
+            sender.wake = sender.wake.min(from.max(sender.free));
             self.next = self.next.min(sender.wake);
         }
     }
@@ -208,7 +215,7 @@ impl Interface {
             }
             Signal::NoCredit { port, channel } => self.no_credit(at, (port, channel)),
             // Routers tell each other.
-            Signal::Queue { .. } => {}
+            Signal::Queue { .. } | Signal::Census { .. } => {}
         }
     }
 
@@ -437,11 +444,19 @@ impl Sender {
     /// Takes a channel for the next packet of the first message. If none has room, it wakes when
     /// one will have, as foretold.
     fn begin(&mut self, net: &Fabric, now: u64) -> Option<Leaving> {
+        self.put_first(net, now);
+        let shortest = match net.parameters().injector {
+            Injector::Shortest => self.shortest(now),
+            Injector::Next | Injector::Direction => None,
+        };
         let message = self.queue.front()?;
         let flits = flits(net, message);
         let needed = net.needed(flits).max(1);
         let count = self.credits.len() as u8;
-        for channel in (1..=count).map(|step| (self.last + step) % count) {
+        let turn = (1..=count).map(|step| (self.last + step) % count);
+        let roomy = |&channel: &u8| self.credits[usize::from(channel)] >= needed;
+        let only = message.channel.or(shortest.filter(roomy));
+        for channel in turn.filter(|channel| only.is_none_or(|only| only == *channel)) {
             let (credits, returning) = (
                 &mut self.credits[usize::from(channel)],
                 &mut self.returning[usize::from(channel)],
@@ -459,6 +474,50 @@ impl Sender {
             return Some(Leaving { packet, sent: 0, began: now, paid: 0, flow: Stream::ENDED });
         }
         None
+    }
+
+    /// Where directions decide, puts the first message in front whose channel has room for its next
+    /// packet. Messages of one channel stay in their order.
+    fn put_first(&mut self, net: &Fabric, now: u64) {
+        let mut blocked = 0_u64;
+        for place in 0..self.queue.len() {
+            let message = &self.queue[place];
+            let Some(channel) = message.channel else { return };
+            if message.from > now {
+                self.wake = self.wake.min(message.from);
+                return;
+            }
+            if blocked & 1 << channel != 0 {
+                continue;
+            }
+            let needed = net.needed(flits(net, message)).max(1);
+            let channel = usize::from(channel);
+            let (credits, returning) = (&mut self.credits[channel], &mut self.returning[channel]);
+            *credits += u32::from(returning.take(now));
+            if *credits >= needed {
+                if place > 0
+                    && let Some(message) = self.queue.remove(place)
+                {
+                    self.queue.push_front(message);
+                }
+                return;
+            }
+            self.wake = self.wake.min(returning.time_of(needed - *credits));
+            blocked |= 1 << channel;
+            if blocked.count_ones() as usize == self.credits.len() {
+                return;
+            }
+        }
+    }
+
+    /// Returns the next channel in turn of those with most credits.
+    fn shortest(&mut self, now: u64) -> Option<u8> {
+        for (credits, returning) in self.credits.iter_mut().zip(&mut self.returning) {
+            *credits += u32::from(returning.take(now));
+        }
+        let count = self.credits.len() as u8;
+        let turn = (1..=count).map(|step| (self.last + step) % count);
+        turn.min_by_key(|&channel| Reverse(self.credits[usize::from(channel)]))
     }
 
     /// The tail of a packet is on the link until `end`.

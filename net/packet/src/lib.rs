@@ -24,6 +24,7 @@
 mod allocator;
 mod arbiter;
 mod bits;
+mod census;
 mod fabric;
 mod host;
 mod model;
@@ -39,7 +40,7 @@ pub use arbiter::Arbitration;
 pub use fabric::Fabric;
 pub use host::Interface;
 pub use model::{Out, Packets};
-pub use parameters::{Choice, Delay, Invalid, Parameters, Switching};
+pub use parameters::{Choice, Delay, Injector, Invalid, Parameters, Switching};
 pub use presets::{names, preset};
 pub use router::Router;
 pub use signal::{Packet, Signal};

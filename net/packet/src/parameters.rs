@@ -34,6 +34,19 @@ pub enum Choice {
     Message,
 }
 
+/// The rule by which a packet takes one of the channels of its host's link, which are injectors: at
+/// the router each has a queue of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Injector {
+    /// The next one in turn that has room.
+    Next,
+    /// Of those that have room the one with most, and of equal ones the next in turn.
+    Shortest,
+    /// That with the number of the port by which the packet leaves its first router, modulo the
+    /// channels: packets that go on in different directions do not wait for each other there.
+    Direction,
+}
+
 /// The parameters of all routers, hosts and links; a link of the topology may have a rate and a
 /// delay of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,6 +107,17 @@ pub struct Parameters {
     /// Local buffer restriction: packets for which the local buffer of a ring must have room before
     /// a packet from a host may take a channel of an adaptive routing.
     pub local_buffer: u32,
+    /// The time for which a packet at the head of an input channel must have waited for an output
+    /// channel before the two rules above apply in its router; always if `None`.
+    pub congested_after: Option<Time>,
+    /// Global threshold: the share of all buffers between routers beyond which, when it is full, no
+    /// packet of a host enters the network; `None` for no limit.
+    pub threshold: Option<f64>,
+    /// The time between two words of routers about how full their buffers are; the longest way of a
+    /// credit if `None`.
+    pub threshold_update: Option<Time>,
+    /// The rule by which a packet takes one of the channels of its host's link.
+    pub injector: Injector,
     /// The occasions on which routes are chosen at the source.
     pub choice: Choice,
     /// True if messages of a pair of hosts are delivered in the order in which they enter.
@@ -156,6 +180,23 @@ pub enum Invalid {
     /// A probability that is none.
     #[error("ipr is not a probability from 0 to 1")]
     Priority,
+    /// A time-out without a rule that it arms.
+    #[error("congested-after arms ipr and lbr, and neither is set")]
+    Unarmed,
+    /// Words about buffers that nobody needs.
+    #[error("threshold-update is the pace of threshold, which is not set")]
+    NoThreshold,
+    /// A share that is none.
+    #[error("threshold is not a share from 0 to 1")]
+    Threshold,
+    /// Words of routers without a pause.
+    #[error("threshold-update is {time}; it must be a cycle of {cycle} at least")]
+    Update {
+        /// The time between two words.
+        time: Time,
+        /// A cycle of a router.
+        cycle: Time,
+    },
     /// A local buffer that never has so much room.
     #[error("a buffer of {flits} flits never has room for {packets} packets of {packet} flits")]
     LocalBuffer {
@@ -292,9 +333,7 @@ impl Parameters {
             least,
             most,
         }));
-        if !(0.0..=1.0).contains(&self.transit_priority) {
-            wrong.push(Invalid::Priority);
-        }
+        self.check_rules(&mut wrong);
         if flit == 0 {
             return wrong;
         }
@@ -326,6 +365,23 @@ impl Parameters {
         wrong
     }
 
+    /// Checks the rules of injection control.
+    fn check_rules(&self, wrong: &mut Vec<Invalid>) {
+        if !(0.0..=1.0).contains(&self.transit_priority) {
+            wrong.push(Invalid::Priority);
+        }
+        if self.threshold.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+            wrong.push(Invalid::Threshold);
+        }
+        if self.threshold.is_none() && self.threshold_update.is_some() {
+            wrong.push(Invalid::NoThreshold);
+        }
+        let armed = self.transit_priority > 0.0 || self.local_buffer > 0;
+        if self.congested_after.is_some() && !armed {
+            wrong.push(Invalid::Unarmed);
+        }
+    }
+
     fn check_delays(&self, wrong: &mut Vec<Invalid>) {
         let cycle = self.cycle();
         let stages = [
@@ -337,10 +393,14 @@ impl Parameters {
             ("injection-delay", self.injection),
         ];
         let times = stages.map(|(key, delay)| (key, Time::from_ps(delay.ps(cycle))));
-        let long = times.into_iter().chain([("cable", self.cable)]);
+        let update = self.threshold_update.map(|time| ("threshold-update", time));
+        let long = times.into_iter().chain([("cable", self.cable)]).chain(update);
         let long = long.filter(|&(_, time)| !is_delay(time));
         wrong.extend(long.map(|(key, time)| Invalid::Delay { key, time }));
         let instant = times[1..3].iter().filter(|(_, time)| *time == Time::ZERO);
         wrong.extend(instant.map(|&(key, _)| Invalid::Instant { key }));
+        let cycle = Time::from_ps(cycle);
+        let short = self.threshold_update.filter(|&time| time < cycle);
+        wrong.extend(short.map(|time| Invalid::Update { time, cycle }));
     }
 }

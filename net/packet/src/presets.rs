@@ -5,7 +5,7 @@ use units::Time;
 use crate::{
     allocator::Allocation,
     arbiter::Arbitration,
-    parameters::{Choice, Delay, Parameters, Switching},
+    parameters::{Choice, Delay, Injector, Parameters, Switching},
 };
 
 /// Names of the presets.
@@ -58,6 +58,10 @@ fn standard() -> Option<Parameters> {
         arbiter: Arbitration::Age,
         transit_priority: 0.0,
         local_buffer: 0,
+        congested_after: None,
+        threshold: None,
+        threshold_update: None,
+        injector: Injector::Next,
         choice: Choice::Pair,
         ordered: true,
         seed: 1,

@@ -9,6 +9,7 @@
 //! instant: a virtual channel that is given up in a cycle can be allocated in the next.
 
 mod bubble;
+mod census;
 mod credit;
 mod injection_control;
 mod input;
@@ -26,6 +27,7 @@ use topology::Candidates;
 use units::{DeviceId, Time};
 
 use bubble::Recent;
+use census::Census;
 use credit::Credits;
 use queues::Queues;
 
@@ -215,6 +217,11 @@ pub struct Router {
     queues: Option<Queues>,
     /// By port and channel, the packets that took it last, under bubble flow control.
     recent: Box<[Recent]>,
+    /// The counts of flits in buffers, if a global threshold is set.
+    census: Option<Box<Census>>,
+    /// By input channel, since when its first packet asks for an output channel, if a time-out
+    /// decides about injection control.
+    asked_since: Box<[u64]>,
     /// The time at which the router tells of its queues next.
     tell_at: u64,
     packets: Vec<Stored>,
@@ -276,6 +283,8 @@ impl Router {
             granted: vec![VecDeque::new(); if net.counts_waiting() { ports } else { 0 }].into(),
             queues: net.sharing.as_ref().map(Queues::new),
             recent: vec![Recent::default(); if net.places > 0 { all } else { 0 }].into(),
+            census: net.census.as_ref().map(|tree| Census::new(net, tree, device).into()),
+            asked_since: vec![0; if parameters.congested_after.is_some() { all } else { 0 }].into(),
             tell_at: NEVER,
             packets: Vec::new(),
             free: NONE,
@@ -301,6 +310,7 @@ impl Router {
     pub(crate) fn hear<O: Out>(&mut self, net: &Fabric, at: Time, signal: Signal, out: &mut O) {
         let now = at.ps();
         self.tell_from(net, now);
+        self.report_from(net, now);
         match signal {
             Signal::Head(packet) => self.arrive(net, now, packet),
             Signal::Flits { port, channel, period } => {
@@ -312,6 +322,9 @@ impl Router {
             }
             Signal::NoCredit { port, channel } => self.no_credit(now, (port, channel), out),
             Signal::Queue { port, of, flits } => self.learn(net, port, of, flits),
+            Signal::Census { port, flits: [low, high] } => {
+                self.count_in(net, now, port, u64::from(low) | u64::from(high) << 32);
+            }
         }
     }
 
@@ -325,11 +338,14 @@ impl Router {
         out: &mut O,
     ) -> Time {
         loop {
-            let next = self.next.min(self.tell_at);
+            let report = self.report_at();
+            let next = self.next.min(self.tell_at).min(report);
             if next >= until.ps() {
                 return Time::from_ps(next);
             }
-            if self.tell_at == next {
+            if report == next {
+                self.report(net, next, out);
+            } else if self.tell_at == next {
                 self.tell(net, next, out);
             } else {
                 self.cycle(net, next, scratch, out);
@@ -418,7 +434,7 @@ impl Router {
                 let number = self.number(*port, *channel) as usize;
                 self.outputs.get(number).into_iter().for_each(prefetch);
             }
-            Signal::Queue { .. } => {}
+            Signal::Queue { .. } | Signal::Census { .. } => {}
         }
     }
 

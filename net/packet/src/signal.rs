@@ -113,6 +113,21 @@ pub enum Signal {
         /// The number of flits.
         flits: u32,
     },
+    /// So many flits are in the buffers of a router and those behind it in the tree of the census,
+    /// or in those of all routers if it comes from above.
+    Census {
+        /// The port to that router.
+        port: u16,
+        /// The number of flits, low word first: signals have no room to align eight bytes.
+        flits: [u32; 2],
+    },
+}
+
+impl Signal {
+    /// So many flits, told by the router behind a port.
+    pub(crate) const fn census(port: u16, flits: u64) -> Self {
+        Self::Census { port, flits: [flits as u32, (flits >> 32) as u32] }
+    }
 }
 
 fn word(bytes: &mut &[u8]) -> Option<u32> {
@@ -136,6 +151,7 @@ impl Wire for Signal {
             Self::Credits { port, channel, .. } => (3, port, channel),
             Self::NoCredit { port, channel } => (4, port, channel),
             Self::Queue { port, .. } => (5, port, 0),
+            Self::Census { port, .. } => (6, port, 0),
         };
         bytes.extend([tag, channel]);
         bytes.extend(port.to_le_bytes());
@@ -157,6 +173,7 @@ impl Wire for Signal {
                 bytes.extend(of.to_le_bytes());
                 bytes.extend(flits.to_le_bytes());
             }
+            Self::Census { flits, .. } => bytes.extend(flits.map(u32::to_le_bytes).concat()),
         }
     }
 
@@ -198,6 +215,7 @@ impl Wire for Signal {
                 let (of, flits) = (half(bytes)?, word(bytes)?);
                 Some(Self::Queue { port, of, flits })
             }
+            6 => Some(Self::Census { port, flits: [word(bytes)?, word(bytes)?] }),
             _ => None,
         }
     }
@@ -237,6 +255,7 @@ mod tests {
             (Signal::Credits { port: 400, channel: 8, left: 500, period: 1 << 21 }, 10),
             (Signal::NoCredit { port: 400, channel: 8 }, 4),
             (Signal::Queue { port: 300, of: 7, flits: 1 << 20 }, 10),
+            (Signal::census(300, 7 << 40 | 5), 12),
         ];
         for (signal, length) in signals {
             let mut bytes = Vec::new();

@@ -34,6 +34,9 @@ impl Router {
                 self.wait_for(input, only.channels().start);
             }
             self.asking.set(input, true);
+            if let Some(since) = self.asked_since.get_mut(input as usize) {
+                *since = now;
+            }
             self.grantable = true;
             if O::LISTENS {
                 self.queued(net, input, true, now, out);

@@ -37,6 +37,9 @@ impl Router {
         while let Some(input) = self.asking.first_from(from) {
             from = input + 1;
             let Some(head) = self.head(input) else { continue };
+            if self.is_held(net, input) {
+                continue;
+            }
             let (needed, since) = (net.needed(head.packet.flits), head.since);
             let mut restricted = false;
             let channels = match self.inputs[input as usize].only {

@@ -109,6 +109,11 @@ pub(super) const ALLOCATORS: Words = &[
     ("islip", "likewise, and only grants of the first round move the arbiters"),
     ("wavefront", "requests are granted diagonal by diagonal, from another one on in turn"),
 ];
+pub(super) const INJECTORS: Words = &[
+    ("next", "the next one in turn that has room"),
+    ("shortest", "of those that have room the one with most"),
+    ("direction", "that of the port by which the packet leaves its first router"),
+];
 pub(super) const ARBITRATION: Words = &[
     ("round-robin", "the first from the one behind the last that was served"),
     ("matrix", "the one that was served least recently"),

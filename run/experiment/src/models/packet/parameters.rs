@@ -1,7 +1,7 @@
 //! The parameters of routers, from a preset and what the table `[network]` says besides.
 
 use ::packet::{
-    Allocation, Arbitration, Choice, Delay, Invalid, Parameters, Switching, names, preset,
+    Allocation, Arbitration, Choice, Delay, Injector, Invalid, Parameters, Switching, names, preset,
 };
 use ::topology::{Fault, Rate};
 
@@ -168,6 +168,15 @@ fn injection_control(configuration: &Configuration, set: &mut Parameters) {
     if let Some(packets) = configuration.value(keys::network::LBR) {
         set.local_buffer = packets as u32;
     }
+    set.congested_after = configuration.value(keys::network::CONGESTED_AFTER);
+    set.threshold = configuration.value(keys::network::THRESHOLD).map(|share| share.get());
+    set.threshold_update = configuration.value(keys::network::THRESHOLD_UPDATE);
+    set.injector = match configuration.word(keys::network::INJECTOR) {
+        "next" => Injector::Next,
+        "shortest" => Injector::Shortest,
+        "direction" => Injector::Direction,
+        _ => set.injector,
+    };
 }
 
 /// A program's messages between two hosts must not overtake each other (MPI 4.1, section 3.5): they
@@ -207,6 +216,9 @@ pub(super) fn wrong(configuration: &Configuration, wrong: &Invalid) -> Diagnosti
         Invalid::Channels { .. } => "channels",
         Invalid::Priority => "ipr",
         Invalid::LocalBuffer { .. } => "lbr",
+        Invalid::Unarmed => "congested-after",
+        Invalid::Threshold => "threshold",
+        Invalid::Update { .. } | Invalid::NoThreshold => "threshold-update",
         Invalid::Delay { key, .. }
         | Invalid::Instant { key }
         | Invalid::Slow { key, .. }

@@ -150,6 +150,21 @@ table! {
         "Local buffer restriction of adaptive routing: packets for which the local buffer of the \
          same ring and channel must have room before a packet from a host may take a channel \
          other than the escape; 0 for no restriction.";
+    CONGESTED_AFTER: Time = "network.congested-after",
+        Unset("`ipr` and `lbr` always apply"), None, scope::ROUTERS,
+        "Time-out that arms `ipr` and `lbr`: they apply in a router only while a packet at the \
+         head of one of its input channels has waited for an output channel for longer.";
+    THRESHOLD: Probability = "network.threshold", Unset("no limit"), None, scope::ROUTERS,
+        "Global threshold: the share of all buffers between routers beyond which, when it is full, \
+         no packet of a host enters the network.";
+    THRESHOLD_UPDATE: Time = "network.threshold-update",
+        Unset("the longest way of a credit"), None, scope::ROUTERS,
+        "Time between two words of a router about how full buffers are, which pass from router to \
+         router: the age of what is known under `threshold`.";
+    INJECTOR: Word(words::INJECTORS) = "network.injector",
+        Unset("as in the preset"), None, scope::ROUTERS,
+        "The channel of its host's link that a packet takes. Each has a queue of its own at the \
+         router.";
     ORDERED: Switch = "network.ordered",
         Unset("`true` for programs, `false` for traffic"), None, scope::ROUTERS,
         "Whether messages of a pair of hosts are delivered in the order in which they enter.";
