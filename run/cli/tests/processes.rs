@@ -9,7 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{Ended, Folder};
+use common::{
+    Ended, Folder,
+    mpi::{compiled, mpirun},
+};
 use recorder::libraries::{self, Outcome};
 use serde_json::Value;
 
@@ -120,6 +123,86 @@ fn traffic_over_routers() {
     let network = "--network packet --topology torus:dims=4x4";
     check("traffic", &format!("traffic:uniform {network} --load 0.3"), &[(2, 1)]);
     check("curve", &format!("traffic:uniform {network} --load 0.2:0.9:0.7"), &[(2, 1)]);
+}
+
+/// The routers of the two-way ring: 16 ranks scattered over a torus.
+const RING: &str = "--network packet --topology torus:dims=4x4 --placement random";
+
+/// From which side messages came to each rank of a ring of 16, by the pattern's table of messages
+/// in a folder: `L` from the rank before, `R` from the one behind.
+fn sides(folder: &Folder, name: &str) -> String {
+    let table = String::from_utf8(folder.read(&format!("{name}/messages.csv"))).expect("text");
+    let mut rows = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = rows.next().expect("a head");
+    let column = |name| head.iter().position(|&column| column == name).expect(name);
+    let wanted = ["matched_ps", "destination", "source"].map(column);
+    let number = |row: &Vec<&str>, column: usize| row[column].parse::<u64>().expect("a number");
+    let mut met: Vec<_> = rows.map(|row| wanted.map(|column| number(&row, column))).collect();
+    met.sort_unstable();
+    let mut orders = vec![String::new(); 16];
+    for [_, destination, source] in met {
+        let side = if (source + 1) % 16 == destination { 'L' } else { 'R' };
+        orders[destination as usize].push(side);
+    }
+    let lines = orders.iter().enumerate().map(|(rank, order)| format!("{rank:02} {order}\n"));
+    lines.collect()
+}
+
+/// In which order a program that answers whichever message came first hears from its neighbours is
+/// a result: the same for a live program on 1 and 2 threads and for the pattern on 1 thread, on 2,
+/// and on 2 and 4 processes. It changes with the load of the network.
+#[test]
+fn the_order_of_arrival_in_a_two_way_ring() {
+    let folder = Folder::new("processes-two-way-ring");
+    let program = compiled("two_way_ring");
+    let mut found = Vec::new();
+    for size in ["64", "16384"] {
+        let pattern = |more: &str| {
+            let run = format!("run pattern:two-way-ring --ranks 16 --size {size}B {RING}");
+            format!("{run} --tables messages -o {size} --force {more}")
+        };
+        let alone = folder.heddle(&pattern(""));
+        assert_eq!(alone.code, 0, "{}", alone.stderr);
+        let order = sides(&folder, size);
+        let same = |ended: Ended, how: &str| {
+            assert_eq!(ended.code, 0, "{how}: {}", ended.stderr);
+            assert_eq!(sides(&folder, size), order, "{size} B, {how}");
+        };
+        same(folder.heddle(&pattern("--threads 2")), "2 threads");
+        for launcher in launchers() {
+            for processes in [2, 4] {
+                let ended = launched(&folder, launcher, processes, &pattern(""));
+                same(ended, &format!("{launcher}, {processes} processes"));
+            }
+        }
+        for how in ["", "--threads 2", "--in-process", "--in-process --threads 2"] {
+            let live = mpirun(&format!("-q -n 16 {RING} {how}"), &program, size);
+            let mut lines: Vec<_> = live.stdout.split_inclusive('\n').collect();
+            lines.sort_unstable();
+            assert_eq!((live.code, lines.concat()), (0, order.clone()), "{size} B, live {how}");
+        }
+        found.push(order);
+    }
+    assert_ne!(found[0], found[1]);
+}
+
+/// Ranks that are not in the ring change the order in it by what they send to each other.
+#[test]
+fn the_order_of_arrival_beside_other_traffic() {
+    let program = compiled("two_way_ring");
+    let order = |bulk: &str, how: &str| {
+        let live = mpirun(&format!("-q -n 16 {RING} {how}"), &program, &format!("1024 {bulk}"));
+        let mut lines: Vec<_> = live.stdout.split_inclusive('\n').collect();
+        lines.sort_unstable();
+        assert_eq!((live.code, lines.len()), (0, 8), "{bulk} {how}: {}", live.stderr);
+        lines.concat()
+    };
+    let [quiet, loaded] = ["0", "65536"].map(|bulk| order(bulk, "--in-process"));
+    assert_ne!(quiet, loaded);
+    for how in ["", "--threads 2"] {
+        assert_eq!(order("0", how), quiet, "{how}");
+        assert_eq!(order("65536", how), loaded, "{how}");
+    }
 }
 
 /// Messages go to files, and from there to the first process.
