@@ -172,7 +172,7 @@ test: setup setup-web
 
 validate: setup setup-web
 	cargo test --workspace --locked --release -- --include-ignored
-	cargo build --release --locked
+	cargo build --workspace --release --locked
 	validation/corpus/run.py $(HEDDLE)
 	validation/simgrid/compare.py $(HEDDLE)
 	validation/simgrid/recorded.py $(HEDDLE)
