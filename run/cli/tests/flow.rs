@@ -239,6 +239,25 @@ fn mistakes() {
     }
 }
 
+/// Configuration items that change nothing are warned about, with the file and the line.
+#[test]
+fn harmless_items_have_a_place() {
+    let folder = Folder::new("flow-harmless");
+    fs::write(
+        folder.path("items.xml"),
+        "<?xml version='1.0'?>\n<platform version=\"4.1\">\n<config>\n\
+         <prop id=\"network/model\" value=\"SMPI\"/>\n\
+         <prop id=\"contexts/factory\" value=\"thread\"/>\n</config>\n\
+         <zone id=\"w\" routing=\"Full\">\n<host id=\"a\" speed=\"1Gf\"/>\n</zone>\n</platform>\n",
+    )
+    .expect("written");
+    let shown = folder.heddle("run pattern:gather --ranks 1 --machine items.xml --network flow");
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    for place in ["items.xml: line 4: the platform's network/model", "items.xml: line 5: the"] {
+        assert!(shown.stderr.contains(&format!("warning: {place}")), "{}", shown.stderr);
+    }
+}
+
 /// A million operations at 1 Gflop/s (what traces count by), at 4 Gflop/s, and recorded time on a
 /// machine a quarter as fast.
 #[test]

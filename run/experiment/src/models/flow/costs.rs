@@ -37,6 +37,8 @@ pub(super) fn of_platform(
     items: &mut Items,
     warnings: &mut Vec<String>,
 ) -> Mistakes {
+    let file = configuration.platform();
+    let name = file.as_ref().map_or_else(String::new, |file| format!("{}: ", file.display()));
     let inside = platform.properties.iter().filter(|property| property.zone.is_none());
     inside
         .filter_map(|property| {
@@ -44,7 +46,7 @@ pub(super) fn of_platform(
             if property.name == "network/model" {
                 // The launcher sets the model, which comes before what the file says.
                 warnings.push(format!(
-                    "line {line}: the platform's network/model has no effect: smpirun sets SMPI; \
+                    "{name}line {line}: the platform's network/model has no effect: smpirun sets SMPI; \
                      give the model as an item of the run"
                 ));
                 return None;
@@ -52,13 +54,13 @@ pub(super) fn of_platform(
             let item = format!("{}:{}", property.name, property.value);
             let (message, help) = match items.apply(&item) {
                 Ok(warning) => {
-                    warnings.extend(warning.map(|text| format!("line {line}: {text}")));
+                    warnings.extend(warning.map(|text| format!("{name}line {line}: {text}")));
                     return None;
                 }
                 Err(wrong) => wrong,
             };
-            let place = match configuration.platform() {
-                Some(file) => Place::File(file),
+            let place = match &file {
+                Some(file) => Place::File(file.clone()),
                 None => configuration.place(keys::network::TOPOLOGY),
             };
             let message = format!("line {line}, column {column}: {message}");
