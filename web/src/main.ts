@@ -5,6 +5,7 @@ import { compare } from "./compare";
 import { curves } from "./curves";
 import { h, redrawAll } from "./dom";
 import { ladder } from "./ladder";
+import { lines } from "./lines";
 import { messages } from "./messages";
 import { type Document, messagesOf, type Path, pathOf, type Run, slicesOf } from "./model";
 import { network } from "./network";
@@ -49,7 +50,8 @@ function sections(run: Run): (HTMLElement | null)[] {
     }
     setTimeout(() => load(run, [timeline], show));
   }
-  return [...shown, messages(run), calls(run), network(run), parameters(run), again(run)];
+  const rest = [network(run), parameters(run), again(run)];
+  return [...shown, messages(run), calls(run), lines(run), ...rest];
 }
 
 /** Timelines of several runs on one scale, which move together. */

@@ -24,6 +24,7 @@ export interface Run {
   activity?: Json;
   messages?: Json;
   calls?: Json;
+  lines?: Json;
   network?: Json;
   loads?: Json;
   points?: Json[];
@@ -71,6 +72,10 @@ export interface Path {
   /** The message's id, or -1. */
   message: Float64Array;
   call: (string | undefined)[];
+  /** The line that it comes from, or 0. */
+  line: Float64Array;
+  /** The text of lines, where there is one text. */
+  text: Map<number, string>;
 }
 
 export async function slicesOf(run: Run): Promise<Slices | undefined> {
@@ -139,12 +144,13 @@ export async function messagesOf(run: Run): Promise<Messages | undefined> {
 export async function pathOf(run: Run): Promise<Path | undefined> {
   const path = run.path;
   if (!path) return undefined;
-  const [kind, rank, lengths, message, calls] = await Promise.all([
+  const [kind, rank, lengths, message, calls, line] = await Promise.all([
     numbersOf(path.kinds),
     numbersOf(path.ranks),
     numbersOf(path.lengths),
     numbersOf(path.messages),
     numbersOf(path.calls),
+    numbersOf(path.lines),
   ]);
   const [start, end] = [0, 0].map(() => new Float64Array(kind.length));
   let time = path.start_ps;
@@ -154,7 +160,17 @@ export async function pathOf(run: Run): Promise<Path | undefined> {
     message[place] -= 1;
   }
   const call = Array.from(calls, (place) => (place > 0 ? path.names[place - 1] : undefined));
-  return { kind, rank, start, end, message, call };
+  const text = await textsOf(run);
+  return { kind, rank, start, end, message, call, line, text };
+}
+
+/** The text of the lines that the critical path goes through. */
+async function textsOf(run: Run): Promise<Map<number, string>> {
+  const found = run.lines;
+  if (!found) return new Map();
+  const [numbers, bytes] = await Promise.all([sumsOf(found.on_path), bytesOf(found.texts)]);
+  const texts = new TextDecoder().decode(bytes).split("\n");
+  return new Map(Array.from(numbers, (line, place) => [line, texts[place]]));
 }
 
 /** The first rank of a group of ranks, and the one after its last. */

@@ -33,7 +33,7 @@ export function pathSection(run: Run, timeline: Timeline): [HTMLElement, (path: 
     const last = Math.min(path.kind.length, first + SHOWN);
     const rows = [];
     for (let step = first; step < last; step++) rows.push(row(path, step, go));
-    const head = ["step", "what", "rank", "from", "for", "message", "call"];
+    const head = ["step", "what", "rank", "from", "for", "message", "call", "line"];
     const caption = `Steps ${first + 1} to ${last} of ${count(path.kind.length)}`;
     list.replaceChildren(table(caption, head, rows, [2, 3, 4, 5]));
     list.querySelectorAll("tbody tr")[at - first]?.setAttribute("aria-current", "step");
@@ -86,6 +86,14 @@ function total(path: Path): string {
   return `In all: ${used.map(([name, sum]) => `${name} ${time(sum)}`).join(", ")}.`;
 }
 
+/** The line that a step comes from, with its text where that is known. */
+function lineOf(path: Path, step: number): string | Node {
+  const line = path.line[step];
+  if (!line) return "";
+  const text = path.text.get(line);
+  return text ? h("span", { class: "line" }, `${line}: `, h("code", {}, text)) : String(line);
+}
+
 function row(path: Path, step: number, go: (step: number) => void): (string | Node)[] {
   const kind = path.kind[step];
   const length = path.end[step] - path.start[step];
@@ -104,5 +112,6 @@ function row(path: Path, step: number, go: (step: number) => void): (string | No
     exact(length),
     path.message[step] >= 0 ? String(path.message[step]) : "",
     path.call[step] ?? "",
+    lineOf(path, step),
   ];
 }

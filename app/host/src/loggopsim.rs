@@ -335,7 +335,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         let start = if ready.time.ps() == at { ready.path } else { clocks.cpu(op.cpu).path };
         let clock = Clock { free: Time::from_ps(end), path: start.compute(Time::from_ps(length)) };
         clocks.set_cpu(op.cpu, clock);
-        self.occupied(rank, op.cpu, Activity::Compute, (at, end), None);
+        self.occupied((rank, op.cpu), Activity::Compute, (at, end), None, Some(index));
         if B::LISTENS {
             let (start, end) = (self.time(at), self.time(end));
             self.probe.record(Record::Computed { rank, index, start, end });
@@ -368,7 +368,8 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         host.totals.sent_messages += 1;
         host.totals.sent_bytes = host.totals.sent_bytes.saturating_add(op.size);
         self.record_sent(rank, sequence, op, (ready.time.ps(), at.wrapping_add(overhead)));
-        self.occupied(rank, op.cpu, Activity::Send, (at, end), Some((rank, sequence)));
+        let message = Some((rank, sequence));
+        self.occupied((rank, op.cpu), Activity::Send, (at, end), message, Some(index));
         self.reached(rank, index, Edge::Started);
         let arrival = at.wrapping_add(overhead).wrapping_add(latency);
         let cause = Time::from_ps(self.number);
@@ -451,7 +452,8 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             let unexpected = Unexpected { kind, source, sequence, send, size, end, path };
             host.matching.rare().unexpected.insert(source, tag, unexpected);
         }
-        self.occupied(rank, cpu, Activity::Receive, (at, end), Some((source, sequence)));
+        let message = Some((source, sequence));
+        self.occupied((rank, cpu), Activity::Receive, (at, end), message, found);
         if B::LISTENS {
             let at = self.time(event.time.ps());
             self.probe.record(Record::Delivered { source, sequence, at });
@@ -485,7 +487,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         totals.received_bytes = totals.received_bytes.saturating_add(size);
         if B::LISTENS {
             let at = self.time(at);
-            self.probe.record(Record::Matched { source, sequence, at });
+            self.probe.record(Record::Matched { source, sequence, at, receive });
         }
         self.reached(rank, receive, Edge::Done);
     }
@@ -517,17 +519,18 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
 
     fn occupied(
         &mut self,
-        rank: u32,
-        cpu: u8,
+        (rank, cpu): (u32, u8),
         activity: Activity,
         (start, end): (u64, u64),
         message: Option<(u32, u32)>,
+        operation: Option<u32>,
     ) {
         let (start, end) = (self.time(start), self.time(end));
         let busy = &mut self.hosts[rank as usize].totals.busy;
         *busy = busy.saturating_add(end.saturating_sub(start));
         if B::LISTENS {
-            self.probe.record(Record::Busy { rank, cpu, activity, start, end, message });
+            let record = Record::Busy { rank, cpu, activity, start, end, message, operation };
+            self.probe.record(record);
         }
     }
 

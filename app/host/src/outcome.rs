@@ -176,6 +176,9 @@ pub enum Record<D = Never> {
         end: Time,
         /// The message: (source rank, sequence); `None` for computation.
         message: Option<(u32, u32)>,
+        /// Index of the operation in the rank's program; `None` where it is not known yet, as of a
+        /// message that has not met its receive. [`Record::Matched`] tells that.
+        operation: Option<u32>,
     },
     /// A computation took place, noise included.
     Computed {
@@ -222,5 +225,7 @@ pub enum Record<D = Never> {
         sequence: u32,
         /// The time.
         at: Time,
+        /// Index of the receive in the program of its rank.
+        receive: u32,
     },
 }

@@ -25,7 +25,9 @@ impl<D: Send> Probe<Record<D>> for Messages {
             Record::Sent { source, sequence, destination, .. } => {
                 self.sent.push(((source, sequence), destination));
             }
-            Record::Matched { source, sequence, at } => self.matched.push(((source, sequence), at)),
+            Record::Matched { source, sequence, at, .. } => {
+                self.matched.push(((source, sequence), at));
+            }
             _ => {}
         }
     }

@@ -4,7 +4,10 @@
 //! for each row the shares of computation, of sending and of receiving in all intervals, from 0 to
 //! 255. Rows of the table come by rank, so that one row of each level is in memory at a time.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use host::Activity;
 use results::{ActivityRow, Artifact, Reader};
@@ -35,6 +38,8 @@ pub struct Chosen {
     pub slices: BTreeSet<(u32, u8, u64)>,
     /// Messages, by id.
     pub messages: BTreeSet<u64>,
+    /// Time on the critical path, by line; in picoseconds.
+    pub lines: BTreeMap<u32, u64>,
 }
 
 impl Chosen {

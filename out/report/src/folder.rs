@@ -11,7 +11,7 @@ use crate::{
     activity::{self, Chosen},
     anonymous::{self, Names},
     blob::Blobs,
-    calls, messages, network, path, ranks,
+    calls, lines, messages, network, path, ranks,
 };
 
 /// The largest file of JSON that is read whole.
@@ -139,6 +139,7 @@ fn program(folder: &Path, options: &Options, blobs: &mut Blobs) -> Result<Value,
         "activity": activity::read(folder, &scale, &chosen, blobs)?,
         "messages": messages::read(folder, &scale, &chosen, blobs)?,
         "calls": calls::read(folder, &scale)?,
+        "lines": lines::read(folder, &chosen, options.anonymous, blobs)?,
         "network": network,
         "loads": loads,
     }))

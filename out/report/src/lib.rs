@@ -17,6 +17,7 @@ mod anonymous;
 mod blob;
 mod calls;
 mod folder;
+mod lines;
 mod messages;
 mod network;
 mod page;

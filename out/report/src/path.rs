@@ -42,6 +42,8 @@ struct Step {
     start: Time,
     end: Time,
     message: Option<u64>,
+    /// The line that a busy period comes from.
+    line: Option<u32>,
 }
 
 struct Walk<'a> {
@@ -57,8 +59,24 @@ impl Walk<'_> {
     fn step(&mut self, kind: u8, rank: u32, span: (Time, Time), message: Option<u64>) {
         let (start, end) = span;
         if start < end || kind == NETWORK {
-            self.steps.push(Step { kind, rank, start, end, message });
+            self.steps.push(Step { kind, rank, start, end, message, line: None });
         }
+    }
+
+    /// Adds a busy period.
+    fn busy(&mut self, row: &ActivityRow) {
+        let ActivityRow { rank, start, end, line, .. } = *row;
+        let message = row.message.map(u64::from);
+        if start < end {
+            let kind = row.activity as u8;
+            self.steps.push(Step { kind, rank, start, end, message, line });
+        }
+        if let Some(line) = line {
+            let sum = self.chosen.lines.entry(line).or_default();
+            *sum = sum.saturating_add(end.saturating_sub(start).ps());
+        }
+        self.chosen.slices.insert((rank, row.cpu, start.ps()));
+        self.chosen.messages.extend(message);
     }
 
     /// The last busy period of a rank that ends by `time`.
@@ -115,10 +133,7 @@ impl Walk<'_> {
             };
             let row = &placed.row;
             self.step(WAITING, rank, (row.end, time), None);
-            let message = row.message.map(u64::from);
-            self.step(row.activity as u8, rank, (row.start, row.end), message);
-            self.chosen.slices.insert((rank, row.cpu, row.start.ps()));
-            self.chosen.messages.extend(message);
+            self.busy(row);
             time = row.start;
             let before = self.busy_before(&placed)?;
             let free = before.as_ref().map_or(Time::ZERO, |before| before.row.end);
@@ -176,14 +191,15 @@ pub fn read(
     walk.walk(rank, scale.horizon)?;
     let mut steps = walk.steps;
     steps.reverse();
-    let [mut kinds, mut ranks, mut lengths, mut on_message, mut in_call] =
-        [(); 5].map(|()| Column::new());
+    let [mut kinds, mut ranks, mut lengths, mut on_message, mut in_call, mut lines] =
+        [(); 6].map(|()| Column::new());
     let mut names: Vec<String> = Vec::new();
     for step in &steps {
         kinds.push(u64::from(step.kind));
         ranks.push(u64::from(step.rank));
         lengths.push(step.end.saturating_sub(step.start).ps());
         on_message.push(step.message.map_or(0, |id| id + 1));
+        lines.push(step.line.map_or(0, u64::from));
         let call = calls.during(step.rank, step.start, step.end)?;
         let place = call.map(|call| {
             names.iter().position(|name| *name == call).unwrap_or_else(|| {
@@ -201,6 +217,7 @@ pub fn read(
         "lengths": blobs.add(lengths),
         "messages": blobs.add(on_message),
         "calls": blobs.add(in_call),
+        "lines": blobs.add(lines),
         "names": names,
     }))
 }

@@ -11,11 +11,11 @@ use units::Time;
 /// Rank 0 computes until 512 ps and sends; the message takes 100 ps, and rank 1, which has waited,
 /// receives it and computes until 1024 ps.
 const ACTIVITY: &str = "\
-rank,cpu,activity,start_ps,end_ps,message
-0,0,compute,0,512,
-0,0,send,512,522,0
-1,0,receive,622,632,0
-1,0,compute,632,1024,
+rank,cpu,activity,start_ps,end_ps,message,line
+0,0,compute,0,512,,3
+0,0,send,512,522,0,4
+1,0,receive,622,632,0,8
+1,0,compute,632,1024,,9
 ";
 const MESSAGES: &str = "\
 id,source,destination,tag,size,posted_ps,injected_ps,delivered_ps,matched_ps
@@ -28,6 +28,16 @@ received_bytes,latency_ps,bandwidth_ps,contention_ps
 1,1024,402,622,0,0,0,1,300,100,0,0
 ";
 
+/// Line 5 is not on the path, as nothing comes from it.
+const LINES: &str = "\
+line,text,operations,compute_ps,send_ps,receive_ps
+3,calc 512,1,512,0,0
+4,send 300b to 1,1,0,10,0
+5,calc 0,1,0,0,0
+8,recv 300b from 0,1,0,0,10
+9,\"calc 392, \"\"last\"\"\",1,392,0,0
+";
+
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let summary = json!({
@@ -36,6 +46,7 @@ fn folder() -> tempfile::TempDir {
     });
     for (name, text) in [
         ("activity.csv", ACTIVITY),
+        ("lines.csv", LINES),
         ("messages.csv", MESSAGES),
         ("ranks.csv", RANKS),
         ("summary.json", &summary.to_string()),
@@ -105,6 +116,31 @@ fn the_path_leads_over_the_message() {
     assert_eq!(column(&text, &path["lengths"]), [0x80, 4, 10, 100, 10, 0x88, 3]);
     assert_eq!(run["activity"]["detail"]["count"], 4);
     assert_eq!(run["messages"]["detail"]["count"], 1);
+}
+
+/// Lines stand by the time that they take, with their time on the path, whose steps name them.
+#[test]
+fn lines_take_time_and_are_on_the_path() {
+    let folder = folder();
+    let (document, text) = page(folder.path(), &Options::default());
+    let (path, lines) = (&document["runs"][0]["path"], &document["runs"][0]["lines"]);
+    assert_eq!(column(&text, &path["lines"]), [3, 4, 0, 8, 9]);
+    let rows = lines["rows"].as_array().expect("rows");
+    let order: Vec<_> = rows.iter().map(|row| row["line"].as_u64().expect("a line")).collect();
+    // Of equal ones the first in the text stands first.
+    assert_eq!(order, [3, 9, 4, 8, 5]);
+    let on_path: Vec<_> = rows.iter().map(|row| row["path_ps"].as_u64().expect("a time")).collect();
+    assert_eq!(on_path, [512, 392, 10, 10, 0]);
+    let texts = column(&text, &lines["texts"]);
+    let texts = String::from_utf8(texts).expect("text");
+    let all = ["calc 512", "send 300b to 1", "recv 300b from 0", "calc 392, \"last\""];
+    assert_eq!(texts.lines().collect::<Vec<_>>(), all);
+    // A comment of the text may name a person or a program.
+    let options = Options { anonymous: true, ..Options::default() };
+    let (document, text) = page(folder.path(), &options);
+    let lines = &document["runs"][0]["lines"];
+    assert_eq!(column(&text, &lines["texts"]), b"\n\n\n\n");
+    assert!(lines["rows"].as_array().expect("rows").iter().all(|row| row["text"] == ""));
 }
 
 /// Without a path, a window has what touches it.

@@ -19,6 +19,8 @@ pub struct Wanted {
     pub messages: bool,
     /// One slice per busy period of a CPU of each rank below this one, 40 bytes in memory.
     pub slices: u32,
+    /// The operation of each slice, 12 bytes in memory for each message.
+    pub operations: bool,
     /// The time of each computation, 24 bytes in memory.
     pub computations: bool,
 }
@@ -31,6 +33,8 @@ pub struct Collector {
     /// Is true if messages become a table at once and are not kept in memory.
     streams: bool,
     busy: Vec<Busy>,
+    /// The receives of messages.
+    receives: Vec<(Key, u32)>,
     computations: Vec<Computation>,
 }
 
@@ -38,7 +42,7 @@ pub struct Collector {
 #[derive(Debug, Serialize, Deserialize)]
 enum Part {
     Messages(MessagePart),
-    Rest(Vec<Busy>, Vec<Computation>),
+    Rest(Vec<Busy>, Vec<(Key, u32)>, Vec<Computation>),
 }
 
 /// A busy period, as [`Record::Busy`] tells of it.
@@ -50,7 +54,12 @@ struct Busy {
     start: Time,
     end: Time,
     message: Option<Key>,
+    /// The operation, or [`UNKNOWN`].
+    operation: u32,
 }
+
+/// In the place of an operation of which nothing is known.
+const UNKNOWN: u32 = u32::MAX;
 
 /// The life of a message. A time that never came is [`Time::MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +101,9 @@ pub struct Slice {
     /// messages of a rendezvous that the engine does not assign to one, and where messages were not
     /// collected.
     pub message: Option<u32>,
+    /// Index of the operation in the rank's program. `None` for messages that no receive of the
+    /// program has met, and where operations were not collected.
+    pub operation: Option<u32>,
 }
 
 /// The start and end of a computation.
@@ -171,15 +183,16 @@ impl Collector {
                 return Ok(Some(Part::Messages(part)));
             }
             let Some(worker) = rest.next() else { return io::Result::Ok(None) };
-            others = Some(Part::Rest(worker.busy, worker.computations));
+            others = Some(Part::Rest(worker.busy, worker.receives, worker.computations));
             messages = Some(Parted::new(worker.messages)?);
         };
         transport.gather(next, |part| {
             let Some(collector) = kept.first_mut() else { return };
             match part {
                 Part::Messages(part) => collector.messages.take(part),
-                Part::Rest(mut busy, mut computations) => {
+                Part::Rest(mut busy, mut receives, mut computations) => {
                     collector.busy.append(&mut busy);
+                    collector.receives.append(&mut receives);
                     collector.computations.append(&mut computations);
                 }
             }
@@ -199,6 +212,7 @@ impl Collector {
             all.messages.append(worker.messages);
             all.streams |= worker.streams;
             all.busy.append(&mut worker.busy);
+            all.receives.append(&mut worker.receives);
             all.computations.append(&mut worker.computations);
         }
         all.computations.sort_unstable();
@@ -208,7 +222,7 @@ impl Collector {
         };
         let order = by_injection(&by_key);
         let recorded = Recorded {
-            slices: resolve(all.busy, &by_key, &order),
+            slices: resolve(all.busy, all.receives, &by_key, &order),
             computations: all.computations,
             links: Vec::new(),
             messages: order.iter().filter_map(|&row| by_key.get(row as usize).copied()).collect(),
@@ -223,10 +237,11 @@ impl<R: Copy + Send> Probe<Record<R>> for Collector {
     #[inline]
     fn record(&mut self, record: Record<R>) {
         match record {
-            Record::Busy { rank, cpu, activity, start, end, message }
+            Record::Busy { rank, cpu, activity, start, end, message, operation }
                 if rank < self.wanted.slices =>
             {
-                self.busy.push(Busy { rank, cpu, activity, start, end, message });
+                let operation = operation.filter(|_| self.wanted.operations).unwrap_or(UNKNOWN);
+                self.busy.push(Busy { rank, cpu, activity, start, end, message, operation });
             }
             Record::Sent { source, sequence, destination, tag, size, posted, injected }
                 if self.wanted.messages =>
@@ -249,8 +264,13 @@ impl<R: Copy + Send> Probe<Record<R>> for Collector {
             Record::Computed { rank, index, start, end } if self.wanted.computations => {
                 self.computations.push(Computation { rank, index, start, end });
             }
-            Record::Matched { source, sequence, at } if self.wanted.messages => {
-                self.messages.matched((source, sequence), at);
+            Record::Matched { source, sequence, at, receive } => {
+                if self.wanted.messages {
+                    self.messages.matched((source, sequence), at);
+                }
+                if self.wanted.operations {
+                    self.receives.push(((source, sequence), receive));
+                }
             }
             _ => {}
         }
@@ -265,7 +285,22 @@ fn by_injection(rows: &[Message]) -> Vec<u32> {
 }
 
 /// The slices in order, with their messages' ids in place of (source, sequence).
-fn resolve(busy: Vec<Busy>, rows: &[Message], order: &[u32]) -> Vec<Slice> {
+fn resolve(
+    busy: Vec<Busy>,
+    mut receives: Vec<(Key, u32)>,
+    rows: &[Message],
+    order: &[u32],
+) -> Vec<Slice> {
+    receives.sort_unstable();
+    let receive_of = |key: Key| -> Option<u32> {
+        let found = receives.binary_search_by_key(&key, |receive| receive.0).ok()?;
+        receives.get(found).map(|receive| receive.1)
+    };
+    let operation_of = |slice: &Busy| match slice.operation {
+        UNKNOWN if slice.activity == Activity::Receive => slice.message.and_then(receive_of),
+        UNKNOWN => None,
+        operation => Some(operation),
+    };
     let mut ids = vec![0; order.len()];
     for (id, &row) in (0..).zip(order) {
         if let Some(slot) = ids.get_mut(row as usize) {
@@ -290,6 +325,7 @@ fn resolve(busy: Vec<Busy>, rows: &[Message], order: &[u32]) -> Vec<Slice> {
             start: slice.start,
             end: slice.end,
             activity: slice.activity,
+            operation: operation_of(&slice),
             message: slice.message.and_then(id_of),
         })
         .collect();

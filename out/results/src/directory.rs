@@ -31,6 +31,8 @@ pub enum Artifact {
     Computation,
     /// Busy periods of CPUs.
     Activity,
+    /// Lines of the schedule's text.
+    Lines,
     /// Loads of links over time.
     Loads,
     /// Timeline for Perfetto.
@@ -63,7 +65,7 @@ pub enum Artifact {
 
 impl Artifact {
     /// All that exist.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Manifest,
         Self::Summary,
         Self::Performance,
@@ -72,6 +74,7 @@ impl Artifact {
         Self::Calls,
         Self::Computation,
         Self::Activity,
+        Self::Lines,
         Self::Loads,
         Self::Perfetto,
         Self::Paje,
@@ -99,6 +102,7 @@ impl Artifact {
             Self::Calls => "calls.csv",
             Self::Computation => "computation.csv",
             Self::Activity => "activity.csv",
+            Self::Lines => "lines.csv",
             Self::Loads => "loads.csv",
             Self::Perfetto => "timeline.pftrace",
             Self::Paje => "timeline.paje",

@@ -24,6 +24,7 @@ mod directory;
 mod format;
 mod gantt;
 mod json;
+mod lines;
 mod messages;
 mod paje;
 mod perfetto;
@@ -44,6 +45,7 @@ pub use directory::{Artifact, Error, OutputFile, RunDirectory, study_table};
 pub use format::{Column as TimeColumn, plural, printable};
 pub use gantt::{GANTT_RANKS, write_gantt};
 pub use json::{write_json, write_pretty};
+pub use lines::Lines;
 pub use messages::MessageTable;
 pub use paje::write_paje;
 pub use perfetto::write_perfetto;
@@ -52,10 +54,10 @@ pub use progress::{Progress, Snapshot, Work, end_status, show_status};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
 pub use table::{
     ActivityRow, Call, CallRow, Cell, Column, Columns, ComputationRow, ConnectionRow, DeviceRow,
-    Fixed, FlowRow, HopRow, Kind, LaneRow, LoadRow, LossRow, MessageRow, NamedColumn, PointRow,
-    RankRow, ReadError, Reader, Row, TABLES, Table, TableForm, TableOutput, TableText, Text, Value,
-    Values, Writer, open_table, table_file, write_activity, write_calls, write_computation,
-    write_loads, write_messages, write_ranks,
+    Fixed, FlowRow, HopRow, Kind, LaneRow, LineRow, LoadRow, LossRow, MessageRow, NamedColumn,
+    PointRow, RankRow, ReadError, Reader, Row, TABLES, Table, TableForm, TableOutput, TableText,
+    Text, Value, Values, Writer, open_table, table_file, write_activity, write_calls,
+    write_computation, write_loads, write_messages, write_ranks,
 };
 pub use temporary::{Held, Temporary, hold};
 pub use terminal::{describe_deadlock, write_terminal};

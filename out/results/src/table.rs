@@ -25,7 +25,7 @@ pub use columns::{Columns, NamedColumn, Values};
 pub use read::{ReadError, Reader, TableText, open_table, table_file};
 pub use rows::{
     ActivityRow, Call, CallRow, ComputationRow, ConnectionRow, DeviceRow, FlowRow, HopRow, LaneRow,
-    LoadRow, LossRow, MessageRow, PointRow, RankRow, TABLES, write_activity, write_calls,
+    LineRow, LoadRow, LossRow, MessageRow, PointRow, RankRow, TABLES, write_activity, write_calls,
     write_computation, write_loads, write_messages, write_ranks,
 };
 pub use write::{TableForm, TableOutput, Writer};

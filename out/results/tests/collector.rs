@@ -21,21 +21,22 @@ fn one_message_becomes_one_row_and_three_slices() {
         delivered: ns(4100),
         matched: ns(4100),
     };
-    let slice = |rank, activity, start, end, message| Slice {
+    let slice = |rank, activity, start, end, message, operation| Slice {
         rank,
         cpu: 0,
         start: ns(start),
         end: ns(end),
         activity,
         message,
+        operation: Some(operation),
     };
     let expected = Recorded {
         links: Vec::new(),
         messages: vec![message],
         slices: vec![
-            slice(0, Activity::Compute, 0, 100, None),
-            slice(0, Activity::Send, 100, 1600, Some(0)),
-            slice(1, Activity::Receive, 4100, 5654, Some(0)),
+            slice(0, Activity::Compute, 0, 100, None, 0),
+            slice(0, Activity::Send, 100, 1600, Some(0), 1),
+            slice(1, Activity::Receive, 4100, 5654, Some(0), 3),
         ],
         computations: Vec::new(),
     };
@@ -45,7 +46,7 @@ fn one_message_becomes_one_row_and_three_slices() {
 #[test]
 fn only_what_is_wanted_is_kept() {
     let records = [of_sender(), of_receiver()];
-    let wanted = |messages, slices| Wanted { messages, slices, computations: false };
+    let wanted = |messages, slices| Wanted { messages, slices, ..Wanted::default() };
     let counts = [(false, 0), (true, 0), (false, 1), (false, 2)].map(|(messages, slices)| {
         let recorded = collect(wanted(messages, slices), &records);
         (recorded.messages.len(), recorded.slices.len())
@@ -76,7 +77,7 @@ fn ids_are_in_the_order_of_injection() {
     };
     let send = |rank, start, sequence| {
         let message = Some((rank, sequence));
-        busy((rank, 0), Activity::Send, (ns(start), ns(start)), message)
+        busy((rank, 0), Activity::Send, (ns(start), ns(start)), message, None)
     };
     let records = vec![
         sent(2, 0, 30),
@@ -121,11 +122,11 @@ fn programs() -> impl Strategy<Value = Vec<Record>> {
                 posted,
                 injected,
             });
-            records.push(busy((source, cpu), Activity::Send, (posted, injected), key));
+            records.push(busy((source, cpu), Activity::Send, (posted, injected), key, None));
             if arrives {
-                records.push(busy((destination, 0), Activity::Receive, (at, matched), key));
+                records.push(busy((destination, 0), Activity::Receive, (at, matched), key, None));
                 records.push(Record::Delivered { source, sequence, at });
-                records.push(Record::Matched { source, sequence, at: matched });
+                records.push(Record::Matched { source, sequence, at: matched, receive: sequence });
             }
         }
         records

@@ -10,13 +10,14 @@ use schedule::{Kind, Op};
 
 use Activity::{Compute, Receive, Send};
 
-const SLICES: Wanted = Wanted { messages: false, slices: u32::MAX, computations: false };
+const SLICES: Wanted =
+    Wanted { messages: false, slices: u32::MAX, operations: false, computations: false };
 
 /// The columns of a label such as `rank 0 ` and of the two sides.
 const FRAME: u16 = 9;
 
 fn work(cpu: (u32, u8), activity: Activity, (start, end): (u64, u64)) -> Record {
-    busy(cpu, activity, (ns(start), ns(end)), None)
+    busy(cpu, activity, (ns(start), ns(end)), None, None)
 }
 
 /// Ranks that finish at these times, in nanoseconds.
@@ -173,13 +174,13 @@ fn nothing_to_draw() {
 fn extremes() {
     let ranks = [RankTotals { finish: units::Time::MAX, ..RankTotals::default() }];
     let outcome = Outcome { ranks: ranks.to_vec(), ..Outcome::default() };
-    let all = busy((0, 0), Compute, (units::Time::ZERO, units::Time::MAX), None);
+    let all = busy((0, 0), Compute, (units::Time::ZERO, units::Time::MAX), None, None);
     let chart = draw(&outcome, vec![all], u16::MAX, false);
     assert_eq!(cells(&chart), ["█".repeat(usize::from(u16::MAX - FRAME))]);
     // A picosecond: every cell is a part of it.
     let ranks = [RankTotals { finish: units::Time::from_ps(1), ..RankTotals::default() }];
     let outcome = Outcome { ranks: ranks.to_vec(), ..Outcome::default() };
-    let all = busy((0, 0), Compute, (units::Time::ZERO, units::Time::from_ps(1)), None);
+    let all = busy((0, 0), Compute, (units::Time::ZERO, units::Time::from_ps(1)), None, None);
     assert_eq!(cells(&draw(&outcome, vec![all], 0, false)), ["█".repeat(24)]);
 }
 

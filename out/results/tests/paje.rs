@@ -74,7 +74,7 @@ fn lines_fit_the_definitions() {
 /// Rank 0 has two CPUs: its states lie in containers of their own.
 #[test]
 fn several_cpus() {
-    let on = |rank, cpu| busy((rank, cpu), Activity::Compute, (ns(0), ns(1)), None);
+    let on = |rank, cpu| busy((rank, cpu), Activity::Compute, (ns(0), ns(1)), None, None);
     let recorded = collect(EVERYTHING, &[vec![on(0, 0), on(0, 2), on(1, 0)]]);
     assert_eq!(
         body(2, &recorded),
@@ -103,7 +103,7 @@ fn several_cpus() {
 /// Slices of no length end before the next begins, at the same time.
 #[test]
 fn empty_slices_do_not_nest() {
-    let at = |start, end| busy((0, 0), Activity::Compute, (ns(start), ns(end)), None);
+    let at = |start, end| busy((0, 0), Activity::Compute, (ns(start), ns(end)), None, None);
     let recorded = collect(EVERYTHING, &[vec![at(0, 5), at(5, 5), at(5, 9)]]);
     let letters: String =
         body(1, &recorded).lines().filter_map(|line| line.chars().next()).collect();
@@ -115,7 +115,7 @@ fn empty_slices_do_not_nest() {
 fn lost_messages_and_long_times() {
     let mut records = of_sender();
     let late = Time::from_ps(u64::MAX - 1);
-    records.push(busy((1, 0), Activity::Compute, (ns(0), late), None));
+    records.push(busy((1, 0), Activity::Compute, (ns(0), late), None, None));
     let text = body(2, &collect(EVERYTHING, &[records]));
     assert!(!text.lines().any(|line| line.starts_with(['8', '9'])), "{text}");
     assert!(text.contains("\n7 18446744.073709551614 S r1\n"), "{text}");

@@ -187,7 +187,7 @@ fn one_message() {
 #[test]
 fn picoseconds_and_idle_ranks() {
     let times = (Time::from_ps(999), Time::from_ps(1999));
-    let records = vec![busy((1, 0), Activity::Compute, times, None)];
+    let records = vec![busy((1, 0), Activity::Compute, times, None, None)];
     assert_eq!(
         show(3, &collect(EVERYTHING, &[records]))[1..],
         [
@@ -202,7 +202,7 @@ fn picoseconds_and_idle_ranks() {
 
 #[test]
 fn several_cpus_have_a_track_each() {
-    let on = |rank, cpu| busy((rank, cpu), Activity::Compute, (ns(0), ns(1)), None);
+    let on = |rank, cpu| busy((rank, cpu), Activity::Compute, (ns(0), ns(1)), None, None);
     let lines = show(2, &collect(EVERYTHING, &[vec![on(0, 3), on(0, 0), on(1, 3)]]));
     let tracks: Vec<&String> = lines.iter().filter(|line| line.contains("thread")).collect();
     assert_eq!(
@@ -223,10 +223,10 @@ fn several_cpus_have_a_track_each() {
 fn a_rendezvous_is_one_arrow() {
     let key = Some((0, 0));
     let (mut sender, mut receiver) = (of_sender(), of_receiver());
-    sender.push(busy((0, 0), Activity::Receive, (ns(8000), ns(8500)), key));
-    sender.push(busy((0, 0), Activity::Send, (ns(8500), ns(9000)), key));
-    receiver.push(busy((1, 0), Activity::Send, (ns(5654), ns(6000)), key));
-    receiver.push(busy((1, 0), Activity::Receive, (ns(12_000), ns(13_000)), key));
+    sender.push(busy((0, 0), Activity::Receive, (ns(8000), ns(8500)), key, None));
+    sender.push(busy((0, 0), Activity::Send, (ns(8500), ns(9000)), key, None));
+    receiver.push(busy((1, 0), Activity::Send, (ns(5654), ns(6000)), key, None));
+    receiver.push(busy((1, 0), Activity::Receive, (ns(12_000), ns(13_000)), key, None));
     let arrows: Vec<String> = show(2, &collect(EVERYTHING, &[sender, receiver]))
         .into_iter()
         .filter_map(|line| Some(line.split_once(" start_ps")?.0.to_owned()))
@@ -260,7 +260,7 @@ fn a_wildcard_tag_is_negative() {
 /// More than one piece of output: 3000 slices begin and end, in order.
 #[test]
 fn long_timelines_are_complete() {
-    let slices = (0..3000).map(|i| busy((0, 0), Activity::Compute, (ns(i), ns(i + 1)), None));
+    let slices = (0..3000).map(|i| busy((0, 0), Activity::Compute, (ns(i), ns(i + 1)), None, None));
     let lines = show(1, &collect(EVERYTHING, &[slices.collect()]));
     let expected = (0..3000_u64).flat_map(|i| {
         let (start, end) = (i * 1000, (i + 1) * 1000);

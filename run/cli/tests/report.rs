@@ -128,6 +128,10 @@ fn schedule(folder: &Folder) -> Value {
     let sums = "In all: computation 100 ns, sending 1.5 µs, receiving 1.554 µs, network 2.5 µs.";
     texts.push(("[data-sum]".to_owned(), sums.to_owned()));
     texts.push(("#matrix-cell".to_owned(), "rank 0 to rank 1: 1 messages, 10 B".to_owned()));
+    // The lines that take longest, and the first step of the path.
+    texts.push(("#lines tbody th".to_owned(), "8".to_owned()));
+    texts.push(("#lines tbody code".to_owned(), "recv 10b from 0 tag 7".to_owned()));
+    texts.push(("#path tbody .line".to_owned(), "3: a: calc 100".to_owned()));
     json!({
         "file": folder.path("schedule/report.html"),
         "texts": texts,
@@ -325,8 +329,10 @@ fn names_are_text() {
     let head = "rank,finish_ps,cpu_busy_ps,waiting_ps,blocked_ps,sent_messages,sent_bytes,\
                 received_messages,received_bytes,latency_ps,bandwidth_ps,contention_ps";
     write("ranks.csv", &format!("{head}\n0,1000,1000,0,0,0,0,0,0,0,0,0\n"));
-    let head = "rank,cpu,activity,start_ps,end_ps,message";
-    write("activity.csv", &format!("{head}\n0,0,compute,0,1000,\n"));
+    let head = "rank,cpu,activity,start_ps,end_ps,message,line";
+    write("activity.csv", &format!("{head}\n0,0,compute,0,1000,,1\n"));
+    let head = "line,text,operations,compute_ps,send_ps,receive_ps";
+    write("lines.csv", &format!("{head}\n1,{cell},1,1000,0,0\n"));
     write("calls.csv", &format!("rank,thread,call,enter_ps,return_ps\n0,0,{cell},0,1000\n"));
     let head = "device,port,lane,start_ps,flits,utilisation,queue_mean_flits,queue_max_flits,\
                 stalled_ps,fecn";
@@ -361,7 +367,12 @@ fn names_are_text() {
         assert!(!page.contains("<img"), "{to}");
         pages.push(json!({ "file": folder.path(to), "texts": [] }));
     }
-    pages[0]["texts"] = json!([["h1", run], ["#calls tbody th", MARKUP]]);
+    pages[0]["texts"] = json!([
+        ["h1", run],
+        ["#calls tbody th", MARKUP],
+        ["#lines tbody code", MARKUP],
+        ["#path tbody code", MARKUP]
+    ]);
     pages[1]["texts"] = json!([["#ladder-0 tbody th", MARKUP]]);
     let Some(chromium) = browser() else { return };
     open(&folder, &chromium, &pages);
@@ -410,6 +421,63 @@ fn detail_ends_somewhere() {
 }
 
 /// A folder without results is refused with its name.
+/// Each busy period has its line, and each line the time of its periods: the same times as those
+/// of the page of [`APP`].
+#[test]
+fn lines_of_a_schedule() {
+    let folder = Folder::new("report-lines");
+    folder.write("app.goal", APP);
+    let run = "--set loggops.L=2500ns --set loggops.o=1500ns --set loggops.G=6ns/B -q --force";
+    success(&folder.heddle(&format!("run app.goal {run} -o run --tables activity,lines")));
+    let lines = String::from_utf8(folder.read("run/lines.csv")).expect("text");
+    let expected = "line,text,operations,compute_ps,send_ps,receive_ps\n\
+         3,a: calc 100,1,100000,0,0\n\
+         4,b: send 10b to 1 tag 7,1,0,1500000,0\n\
+         8,recv 10b from 0 tag 7,1,0,0,1554000\n";
+    assert_eq!(lines, expected);
+    let activity = String::from_utf8(folder.read("run/activity.csv")).expect("text");
+    let expected = "rank,cpu,activity,start_ps,end_ps,message,line\n\
+         0,0,compute,0,100000,,3\n0,0,send,100000,1600000,0,4\n1,0,receive,4100000,5654000,0,8\n";
+    assert_eq!(activity, expected);
+    // Threads, the other engines and the form of tables change nothing.
+    success(&folder.heddle(&format!("run app.goal {run} --threads 2 -o run --tables lines")));
+    assert_eq!(String::from_utf8(folder.read("run/lines.csv")).expect("text"), lines);
+    let compat = "--set loggops.compat=loggopsim -o run --tables lines";
+    success(&folder.heddle(&format!("run app.goal {run} {compat}")));
+    let compat = String::from_utf8(folder.read("run/lines.csv")).expect("text");
+    assert_eq!(compat.lines().count(), 4, "{compat}");
+    // A binary schedule has no lines, and neither have patterns.
+    success(&folder.heddle("convert app.goal app.bin"));
+    let ended = folder.heddle(&format!("run app.bin {run} -o run --tables lines"));
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("a binary schedule has no lines"), "{}", ended.stderr);
+    success(&folder.heddle(&format!("run app.bin {run} -o run --report")));
+    let ended = folder.heddle("run pattern:gather --ranks 4 -o run --force --tables lines");
+    assert!(ended.stderr.contains("a table of lines needs a schedule"), "{}", ended.stderr);
+}
+
+/// What a call of a trace in text posts has the call's line.
+#[test]
+fn lines_of_traces() {
+    let folder = Folder::new("report-lines-of-traces");
+    let trace = "0 init\n0 compute 1e6\n0 send 1 7 1000 6\n0 finalize\n\
+                 1 init\n1 recv 0 7 1000 6\n1 finalize\n";
+    folder.write("t.ti", trace);
+    folder.write("t.index", "t.ti\n");
+    success(&folder.heddle("run t.index -q -o run --tables activity"));
+    let activity = String::from_utf8(folder.read("run/activity.csv")).expect("text");
+    let found: Vec<(&str, &str, &str)> = activity
+        .lines()
+        .skip(1)
+        .map(|row| {
+            let cells: Vec<_> = row.split(',').collect();
+            (cells[0], cells[2], cells[6])
+        })
+        .filter(|(_, activity, _)| *activity != "compute")
+        .collect();
+    assert_eq!(found, [("0", "send", "3"), ("1", "receive", "6")], "{activity}");
+}
+
 #[test]
 fn folders_without_results() {
     let folder = Folder::new("report-nothing");

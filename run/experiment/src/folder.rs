@@ -38,6 +38,8 @@ pub struct Output {
     pub computation: bool,
     /// True if a table of the busy periods of CPUs is written.
     pub activity: bool,
+    /// True if a table of the lines of the schedule's text is written.
+    pub lines: bool,
     /// True if a table of the loads of links is written.
     pub loads: bool,
     /// The tables and drawings of a network with switches that are written.
@@ -85,6 +87,9 @@ impl Output {
         if self.calls && kind != scope::Workload::Traces {
             return Err(wrong("a table of calls needs traces as the workload").into());
         }
+        if self.lines && kind != scope::Workload::Goal {
+            return Err(wrong("a table of lines needs a schedule as the workload").into());
+        }
         let live = kind == scope::Workload::Live;
         if self.computation && !(live && configuration.word(keys::live::COMPUTE) == "measured") {
             let message =
@@ -118,7 +123,7 @@ impl Output {
     /// Returns the folder that messages go to when there are many: that of the results, if they
     /// become a table and nothing else.
     pub(crate) fn spill(&self) -> Option<&Path> {
-        (self.messages && self.timeline.is_none() && !self.activity)
+        (self.messages && self.timeline.is_none() && !self.activity && !self.lines)
             .then_some(self.directory.as_path())
     }
 
@@ -130,17 +135,25 @@ impl Output {
 }
 
 /// Returns the records that a job needs for the files and drawings of its run.
-pub(crate) fn records(configuration: &Configuration, output: Option<&Output>) -> Records {
+pub(crate) fn records(
+    configuration: &Configuration,
+    kind: scope::Workload,
+    output: Option<&Output>,
+) -> Records {
     let timeline = output.is_some_and(|output| output.timeline.is_some());
     let gantt = configuration.switch(keys::run::output::GANTT);
     let network = output.is_some_and(|output| !output.network.is_empty());
+    let activity = output.is_some_and(|output| output.activity || output.lines);
+    let has_lines = matches!(kind, scope::Workload::Goal | scope::Workload::Traces);
     Records {
-        messages: timeline || output.is_some_and(|output| output.messages || output.activity),
-        slices: match (timeline || output.is_some_and(|output| output.activity), gantt) {
+        messages: timeline || output.is_some_and(|output| output.messages) || activity,
+        slices: match (timeline || activity, gantt) {
             (true, _) => u32::MAX,
             (false, true) => GANTT_RANKS,
             (false, false) => 0,
         },
+        lines: activity && has_lines,
+        needs_text: output.is_some_and(|output| output.lines),
         loads: timeline || output.is_some_and(|output| output.loads),
         calls: output.is_some_and(|output| output.calls),
         computation: output.is_some_and(|output| output.computation),
@@ -175,6 +188,7 @@ pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Di
         calls: tables.contains(&"calls"),
         computation: tables.contains(&"computation"),
         activity: tables.contains(&"activity"),
+        lines: tables.contains(&"lines"),
         loads: tables.contains(&"loads"),
         network: NETWORK
             .into_iter()
@@ -211,6 +225,34 @@ pub(crate) fn write_report(folder: &Path, options: &report::Options) -> Result<(
         .map_err(|error| Failure::Input(format!("error: {error}")))
 }
 
+/// Writes when CPUs were busy: as a timeline, and as tables.
+fn write_busy(
+    output: &Output,
+    report: &Report,
+    directory: &mut RunDirectory,
+) -> Result<(), results::Error> {
+    let (recorded, count, lines) = (&report.recorded, report.ranks().len() as u32, &report.lines);
+    match output.timeline {
+        Some(Timeline::Perfetto) => directory
+            .write(Artifact::Perfetto, |out| results::write_perfetto(out, count, recorded))?,
+        Some(Timeline::Paje) => {
+            directory.write(Artifact::Paje, |out| results::write_paje(out, count, recorded))?;
+        }
+        Some(Timeline::Chrome) => {
+            directory.write(Artifact::Chrome, |out| results::write_chrome(out, count, recorded))?;
+        }
+        None => {}
+    }
+    let slices = &recorded.slices;
+    if output.activity {
+        directory.write(Artifact::Activity, |out| results::write_activity(out, slices, lines))?;
+    }
+    if (output.lines || output.report.is_some()) && lines.text.is_some() {
+        directory.write(Artifact::Lines, |out| lines.write(out, slices))?;
+    }
+    Ok(())
+}
+
 /// Writes a report as a plan asks for.
 pub(crate) fn write(
     plan: &Plan,
@@ -230,28 +272,14 @@ pub(crate) fn write(
     if output.ranks {
         directory.write(Artifact::Ranks, |out| results::write_ranks(out, ranks))?;
     }
-    let (recorded, count) = (&report.recorded, ranks.len() as u32);
+    let recorded = &report.recorded;
     if output.messages {
         directory.write(Artifact::Messages, |out| match messages {
             Some(table) => table.write(out),
             None => results::write_messages(out, &recorded.messages),
         })?;
     }
-    match output.timeline {
-        Some(Timeline::Perfetto) => directory
-            .write(Artifact::Perfetto, |out| results::write_perfetto(out, count, recorded))?,
-        Some(Timeline::Paje) => {
-            directory.write(Artifact::Paje, |out| results::write_paje(out, count, recorded))?;
-        }
-        Some(Timeline::Chrome) => {
-            directory.write(Artifact::Chrome, |out| results::write_chrome(out, count, recorded))?;
-        }
-        None => {}
-    }
-    if output.activity {
-        let slices = &recorded.slices;
-        directory.write(Artifact::Activity, |out| results::write_activity(out, slices))?;
-    }
+    write_busy(output, report, &mut directory)?;
     if output.loads && !recorded.links.is_empty() {
         directory.write(Artifact::Loads, |out| results::write_loads(out, &recorded.links))?;
     }

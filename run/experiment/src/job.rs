@@ -8,7 +8,7 @@ use std::{
 };
 
 use host::{Meter, Outcome, PendingOp, RankTotals, Settings, Work};
-use results::{Call, MessageTable, Pending, Performance, Recorded, Summary, Wanted};
+use results::{Call, Lines, MessageTable, Pending, Performance, Recorded, Summary, Wanted};
 use schedule::Program;
 use units::Time;
 
@@ -48,6 +48,10 @@ pub struct Records {
     pub messages: bool,
     /// The number of ranks, from the first, of which activity over time is recorded for a timeline.
     pub slices: u32,
+    /// The lines that operations come from.
+    pub lines: bool,
+    /// True if a schedule without text is refused.
+    pub needs_text: bool,
     /// The loads of links over time, where the model tells.
     pub loads: bool,
     /// The MPI calls of traces.
@@ -114,6 +118,8 @@ pub struct Report {
     pub messages: Option<MessageTable>,
     /// The MPI calls of traces, if they were asked for.
     pub calls: Vec<Call>,
+    /// The lines that operations come from, if they were asked for.
+    pub lines: Lines,
     /// The records of the network, if they were asked for.
     pub network: Option<Seen>,
     /// Regions of computation of live ranks in nanoseconds, by rank, if they were asked for.
@@ -243,12 +249,12 @@ impl<W, M: Model> Job<'_, W, M> {
         let ranks = Work::ranks(program);
         memory::suffices(ranks, schedule)
             .map_err(|message| Failure::Input(format!("error: {message}")))?;
-        let Records { messages, slices, loads, calls, network, .. } = self.records;
+        let Records { messages, slices, lines, loads, calls, network, .. } = self.records;
         self.machine.run(
             program,
             &Run {
                 settings: self.settings,
-                wanted: Wanted { messages, slices, computations: calls },
+                wanted: Wanted { messages, slices, operations: lines, computations: calls },
                 timeline: loads,
                 interval: network,
                 spill: self.spill,
@@ -292,6 +298,7 @@ impl<W, M: Model> Job<'_, W, M> {
             warnings: Vec::new(),
             messages,
             calls,
+            lines: Lines::default(),
             network,
             computed,
             links,

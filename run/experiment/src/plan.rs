@@ -104,7 +104,7 @@ impl Plan {
             workload: Arc::new(workload),
             machine: Arc::new(machine),
             settings,
-            records: folder::records(&configuration, output.as_ref()),
+            records: folder::records(&configuration, kind, output.as_ref()),
             gantt: configuration.switch(keys::run::output::GANTT),
             output,
             remarks: usage::remark(&configuration).into_iter().chain(measured.flatten()).collect(),

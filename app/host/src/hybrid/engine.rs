@@ -294,6 +294,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
                 start: since,
                 end: self.now,
                 message,
+                operation: Some(index),
             });
         }
         match activity {
@@ -468,7 +469,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             message.stamp = message.stamp.join(*stamp);
         }
         if B::LISTENS {
-            self.probe.record(Record::Matched { source, sequence, at: now });
+            self.probe.record(Record::Matched { source, sequence, at: now, receive });
         }
         match stage {
             Stage::Waits => self.travel(number),

@@ -20,6 +20,48 @@ pub fn source_line(text: &[u8], ops: &[(u32, u32)]) -> Vec<Option<(u64, String)>
     finder.found.into_iter().map(|mark| mark.map(show)).collect()
 }
 
+/// The line of each operation, by rank and index, from 1; 0 for lines from 2^32 on. Ranks behind the
+/// last one with a block have no entry.
+pub fn operation_lines(text: &[u8]) -> Vec<Vec<u32>> {
+    let mut all = All::default();
+    parse(text, &mut all);
+    all.lines
+}
+
+/// Notes the line of every operation.
+#[derive(Default)]
+struct All {
+    lines: Vec<Vec<u32>>,
+    /// The rank of the current block, if its number is good.
+    rank: Option<usize>,
+    /// The number of ranks that the text gives.
+    ranks: u32,
+}
+
+impl<'a> Sink<'a> for All {
+    fn ranks(&mut self, ranks: u32, _: Mark) {
+        self.ranks = ranks;
+    }
+
+    fn begin(&mut self, rank: Option<u32>, _: Mark, _: &mut Mistakes<'a>) {
+        let rank = rank.filter(|rank| *rank < self.ranks).map(|rank| rank as usize);
+        let count = self.lines.len().max(rank.map_or(0, |rank| rank + 1));
+        self.lines.resize_with(count, Vec::new);
+        self.rank = rank;
+    }
+
+    #[inline]
+    fn op(&mut self, _: Option<Label<'a>>, _: Op, mark: Mark, _: &mut Mistakes<'a>) {
+        if let Some(lines) = self.rank.and_then(|rank| self.lines.get_mut(rank)) {
+            lines.push(mark.line.try_into().unwrap_or(0));
+        }
+    }
+
+    fn depend(&mut self, _: Label<'a>, _: Label<'a>, _: Edge, _: &mut Mistakes<'a>) {}
+
+    fn end(&mut self, _: &mut Mistakes<'a>) {}
+}
+
 struct Finder<'o> {
     ops: &'o [(u32, u32)],
     /// Indices into `ops`, ascending by rank and operation.

@@ -38,7 +38,7 @@ pub use check::{Finding, Report, Rule, check, check_text};
 pub use diagnostic::{Diagnostic, Severity};
 pub use draft::{Draft, RankSchedule};
 pub use image::Image;
-pub use lines::source_line;
+pub use lines::{operation_lines, source_line};
 pub use read::{Form, ReadError, Reading, read, read_bytes};
 pub use spill::Spill;
 pub use validate::{BinaryError, Problem};

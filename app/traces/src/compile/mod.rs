@@ -69,6 +69,8 @@ pub struct Mark {
     pub first: u32,
     /// The computation before it.
     pub before: u32,
+    /// The line of the rank's file on which it stands, from 1; 0 if the trace is no text.
+    pub line: u32,
 }
 
 /// The reason why there is no schedule.

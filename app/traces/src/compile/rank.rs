@@ -194,6 +194,7 @@ pub struct Compiler<'a> {
 pub struct Current {
     pub call: u32,
     pub thread: usize,
+    pub line: u32,
     pub enter: u64,
     pub leave: u64,
     /// Operations that start with the call.
@@ -399,6 +400,7 @@ impl<'a> Compiler<'a> {
             self.enter_window((from..to).contains(&since), record.enter);
         }
         self.begin(record);
+        self.now.line = stream.line();
         // Looks are looks if there is something to look for.
         if !call.class.is_look() {
             self.look(call.class, stream);
@@ -542,8 +544,8 @@ impl<'a> Compiler<'a> {
     pub fn mark(&mut self, before: u32) -> u32 {
         let first = self.sleep(before);
         if self.options.marks {
-            let (call, thread) = (self.now.call, self.now.thread as u32);
-            self.out.marks.push(Mark { call, thread, first, before });
+            let (call, thread, line) = (self.now.call, self.now.thread as u32, self.now.line);
+            self.out.marks.push(Mark { call, thread, first, before, line });
         }
         first
     }

@@ -8,7 +8,7 @@ use units::Time;
 use super::{
     Cell, Column, Fixed, Row, Table, TableOutput, Text, Value, Writer, read::Cells, write::Line,
 };
-use crate::{Artifact, LinkLoad, Slice, format::or_any};
+use crate::{Artifact, Lines, LinkLoad, Slice, format::or_any};
 
 /// Declares tables: for each, the row's structure, its schema, and how its cells are written and
 /// read. A column is `field: type, "name", "unit", "meaning";`.
@@ -134,6 +134,19 @@ tables! {
         start: Time, "start_ps", "ps", "When it began.";
         end: Time, "end_ps", "ps", "When it was over.";
         message: Option<u32>, "message", "", "The `id` of its message in `messages.csv`.";
+        line: Option<u32>, "line", "",
+            "The line that it comes from: of the schedule's text, or of the text of the rank's \
+             trace.";
+    }
+
+    /// A row of `lines.csv`.
+    LineRow = Lines, "A row per line of the schedule's text that has operations, in their order." {
+        line: u32, "line", "", "Number of the line, from 1.";
+        text: Text, "text", "", "The line, at most its first 200 characters.";
+        operations: u64, "operations", "", "Operations that it has.";
+        compute: Time, "compute_ps", "ps", "Time that CPUs computed for it, noise included.";
+        send: Time, "send_ps", "ps", "Overhead of sending.";
+        receive: Time, "receive_ps", "ps", "Overhead of receiving.";
     }
 
     /// A row of `loads.csv`.
@@ -325,7 +338,11 @@ pub fn write_calls(
 }
 
 /// Writes `activity.csv`.
-pub fn write_activity(out: &mut impl TableOutput, slices: &[Slice]) -> io::Result<()> {
+pub fn write_activity(
+    out: &mut impl TableOutput,
+    slices: &[Slice],
+    lines: &Lines,
+) -> io::Result<()> {
     let row = |slice: &Slice| ActivityRow {
         rank: slice.rank,
         cpu: slice.cpu,
@@ -333,6 +350,7 @@ pub fn write_activity(out: &mut impl TableOutput, slices: &[Slice]) -> io::Resul
         start: slice.start,
         end: slice.end,
         message: slice.message,
+        line: lines.of(slice),
     };
     Writer::all(out, slices.iter().map(row))
 }

@@ -13,7 +13,8 @@ use kernel::Probe;
 use results::{Collector, Performance, Recorded, Wanted};
 use units::Time;
 
-pub const EVERYTHING: Wanted = Wanted { messages: true, slices: u32::MAX, computations: true };
+pub const EVERYTHING: Wanted =
+    Wanted { messages: true, slices: u32::MAX, operations: true, computations: true };
 
 pub const fn ns(ns: u64) -> Time {
     Time::from_ps(ns * 1000)
@@ -60,15 +61,16 @@ pub fn busy(
     activity: Activity,
     (start, end): (Time, Time),
     message: Option<(u32, u32)>,
+    operation: Option<u32>,
 ) -> Record {
-    Record::Busy { rank, cpu, activity, start, end, message }
+    Record::Busy { rank, cpu, activity, start, end, message, operation }
 }
 
 /// The records of rank 0.
 pub fn of_sender() -> Vec<Record> {
     vec![
-        busy((0, 0), Activity::Compute, (ns(0), ns(100)), None),
-        busy((0, 0), Activity::Send, (ns(100), ns(1600)), Some((0, 0))),
+        busy((0, 0), Activity::Compute, (ns(0), ns(100)), None, Some(0)),
+        busy((0, 0), Activity::Send, (ns(100), ns(1600)), Some((0, 0)), Some(1)),
         Record::Sent {
             source: 0,
             sequence: 0,
@@ -85,8 +87,8 @@ pub fn of_sender() -> Vec<Record> {
 pub fn of_receiver() -> Vec<Record> {
     vec![
         Record::Delivered { source: 0, sequence: 0, at: ns(4100) },
-        busy((1, 0), Activity::Receive, (ns(4100), ns(5654)), Some((0, 0))),
-        Record::Matched { source: 0, sequence: 0, at: ns(4100) },
+        busy((1, 0), Activity::Receive, (ns(4100), ns(5654)), Some((0, 0)), None),
+        Record::Matched { source: 0, sequence: 0, at: ns(4100), receive: 3 },
     ]
 }
 

@@ -160,6 +160,7 @@ pub(super) const TABLE_NAMES: Words = &[
     ("calls", "`calls.csv`: every MPI call of traces with its simulated times"),
     ("computation", "`computation.csv`: the regions of computation of a live program, as measured"),
     ("activity", "`activity.csv`: what every CPU does when"),
+    ("lines", "`lines.csv`: the time that each line of a schedule's text takes"),
     ("loads", "`loads.csv`: the load of every link over time, in the flow model"),
     (
         "lanes",

@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use results::Pending;
+use results::{Lines, Pending};
 use schedule::goal::{self, Form, Image, ReadError, Reading};
 use schedule::pattern;
 
@@ -80,6 +80,12 @@ impl Goal {
 impl Runs for Goal {
     fn run<M: Model>(&self, job: &Job<'_, Self, M>, start: Instant) -> Result<Report, Failure> {
         let input = self.input()?;
+        if job.records.needs_text && input.reading.form == Form::Binary {
+            let name = input.source.name();
+            let message = format!("error: {name}: a binary schedule has no lines for `lines.csv`");
+            let help = "\n  help: heddle convert writes it as text";
+            return Err(Failure::Input(message + help));
+        }
         let image = &input.reading.image;
         let simulated = job
             .simulate(image, image.bytes().len() as u64)
@@ -95,6 +101,9 @@ impl Runs for Goal {
             }
         });
         report.warnings.extend(input.warnings());
+        if job.records.lines {
+            report.lines = input.all_lines();
+        }
         report.standard.clone_from(&input.sha256);
         Ok(report)
     }
@@ -182,6 +191,18 @@ impl Input {
             Source::File(path) => goal::source_line(&fs::read(path).unwrap_or_default(), ops),
             Source::Standard => goal::source_line(&self.text, ops),
         }
+    }
+
+    /// The lines of all operations, if the schedule was a text and still is there.
+    fn all_lines(&self) -> Lines {
+        if self.reading.form == Form::Binary {
+            return Lines::default();
+        }
+        let text = match &self.source {
+            Source::File(path) => fs::read(path).unwrap_or_default(),
+            Source::Standard => self.text.clone(),
+        };
+        Lines { operations: goal::operation_lines(&text), text: Some(text) }
     }
 
     /// Returns a warning that counts the schedule's warnings and names the command that shows them.

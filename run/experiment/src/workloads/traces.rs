@@ -11,7 +11,7 @@ use std::{
 use calls::Table;
 use collectives::{Algorithms, Collective, Nodes, Way};
 use live::Costs;
-use results::Call;
+use results::{Call, Lines};
 use traces::{
     Compiled, Mark,
     options::{CallCosts, Clocks, Flits, Ideal, Mode, Options, Scale, Window},
@@ -55,13 +55,18 @@ pub(crate) fn resolve(configuration: &Arc<Configuration>) -> Result<Recorded, Ve
 
 impl Runs for Recorded {
     fn run<M: Model>(&self, job: &Job<'_, Self, M>, start: Instant) -> Result<Report, Failure> {
-        let (compiled, taken) =
-            compile(&self.path, &self.configuration, job.machine, job.records.calls)?;
+        let marks = job.records.calls || job.records.lines;
+        let (compiled, taken) = compile(&self.path, &self.configuration, job.machine, marks)?;
         let image = &compiled.image;
         let mut simulated = job.simulate(image, image.bytes().len() as u64)?;
-        simulated.calls = calls(&compiled, &simulated.recorded);
+        if job.records.calls {
+            simulated.calls = calls(&compiled, &simulated.recorded);
+        }
         simulated.outcome.remarks.extend(taken);
         let mut report = job.report(start, simulated, |op| pending(image, op));
+        if job.records.lines {
+            report.lines = lines(&compiled);
+        }
         report.warnings.extend(compiled.warnings);
         Ok(report)
     }
@@ -419,6 +424,20 @@ fn calls(compiled: &Compiled, recorded: &results::Recorded) -> Vec<Call> {
         }
     }
     calls
+}
+
+/// The lines of the operations of a schedule: each has that of the call that posts it, and
+/// computation has none.
+fn lines(compiled: &Compiled) -> Lines {
+    let of_rank = |marks: &Vec<Mark>| {
+        let mut lines = Vec::new();
+        for (mark, next) in marks.iter().zip(marks.iter().skip(1)) {
+            lines.resize(mark.before.saturating_add(1) as usize, 0);
+            lines.resize((next.first as usize).max(lines.len()), mark.line);
+        }
+        lines
+    };
+    Lines { operations: compiled.marks.iter().map(of_rank).collect(), text: None }
 }
 
 /// The schedule of the traces that a request names, with what is odd about them; `None` if it names
