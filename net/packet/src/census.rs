@@ -10,7 +10,7 @@
 //! Source: the simulator FSIN of INSEE, whose parameter `global_cc` this is; there what routers
 //! know is as old as an update period times the diameter.
 
-use units::DeviceId;
+use units::{DeviceId, Time};
 
 use crate::fabric::{Fabric, Port};
 
@@ -57,7 +57,7 @@ impl Tree {
             }
         }
         let buffers = links * net.channels as u64 * u64::from(net.buffer);
-        let period = net.parameters().threshold_update.map_or(longest, |time| time.ps());
+        let period = net.parameters().threshold_update.map_or(longest, Time::ps);
         #[expect(clippy::cast_sign_loss, reason = "a share is not negative")]
         let limit = (share * buffers as f64) as u64;
         Some(Self { up: up.into(), hosts: net.hosts(), period, limit })

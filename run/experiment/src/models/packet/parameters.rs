@@ -169,7 +169,9 @@ fn injection_control(configuration: &Configuration, set: &mut Parameters) {
         set.local_buffer = packets as u32;
     }
     set.congested_after = configuration.value(keys::network::CONGESTED_AFTER);
-    set.threshold = configuration.value(keys::network::THRESHOLD).map(|share| share.get());
+    if let Some(share) = configuration.value(keys::network::THRESHOLD) {
+        set.threshold = Some(share.get());
+    }
     set.threshold_update = configuration.value(keys::network::THRESHOLD_UPDATE);
     set.injector = match configuration.word(keys::network::INJECTOR) {
         "next" => Injector::Next,
