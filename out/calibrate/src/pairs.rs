@@ -95,7 +95,9 @@ pub fn fit_pairs(samples: &[Sample], options: &Options) -> Pairs {
     let all: Vec<&Vec<Sample>> = by_pair.values().collect();
     let mut classes = Vec::with_capacity(found.len());
     for (place, members) in found.into_iter().enumerate() {
-        members.iter().for_each(|&member| pairs[member].class = Some(place));
+        for &member in &members {
+            pairs[member].class = Some(place);
+        }
         let fitted = fit(&together(&ascending(&members, &pairs), &all), options);
         classes.push(Class { name: format!("c{}", place + 1), pairs: members, fitted });
     }

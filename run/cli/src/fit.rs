@@ -31,9 +31,9 @@ pub fn run(arguments: &Fit) -> Result<(), Ending> {
     }
     let options = Options { replicates: arguments.replicates };
     if arguments.model == FitModel::Plogp {
-        return by_size(arguments, &samples, &options);
+        return by_size(arguments, &samples, options);
     }
-    let found = Found::of(&samples, &options);
+    let found = Found::of(&samples, options);
     if found.fitted().is_none() && (arguments.output.is_some() || arguments.format == Format::Table)
     {
         return Err(found.nothing(name));
@@ -45,7 +45,7 @@ pub fn run(arguments: &Fit) -> Result<(), Ending> {
 }
 
 /// Prints the parameters of PLogP, of which nothing else is made.
-fn by_size(arguments: &Fit, samples: &[Sample], options: &Options) -> Result<(), Ending> {
+fn by_size(arguments: &Fit, samples: &[Sample], options: Options) -> Result<(), Ending> {
     let wrong = |text: &str| Err(Ending::new(Exit::Input, format!("error: {text}")));
     if arguments.output.is_some() || arguments.picture.is_some() {
         let text = "error: --model plogp is printed only: no model of a run takes its \
@@ -55,7 +55,7 @@ fn by_size(arguments: &Fit, samples: &[Sample], options: &Options) -> Result<(),
     if are_several(samples) {
         return wrong("--model plogp is of one pair of hosts, and there are samples of several");
     }
-    let found = fit_plogp(samples, options);
+    let found = fit_plogp(samples, &options);
     match arguments.format {
         Format::Table if found.is_empty() => {
             let reasons: Vec<String> =
@@ -76,11 +76,11 @@ pub enum Found {
 
 impl Found {
     /// Estimates what samples determine.
-    pub fn of(samples: &[Sample], options: &Options) -> Self {
+    pub fn of(samples: &[Sample], options: Options) -> Self {
         if are_several(samples) {
-            return Self::Several(fit_pairs(samples, options));
+            return Self::Several(fit_pairs(samples, &options));
         }
-        Self::One(Box::new(calibrate::fit(samples, options)))
+        Self::One(Box::new(calibrate::fit(samples, &options)))
     }
 
     /// Returns the parameters of the pair, or of the median class of several; none if nothing is

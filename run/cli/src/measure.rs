@@ -141,7 +141,7 @@ fn finish(arguments: &Measure, output: &Path, session: &Session) -> Result<(), E
     let name = path.display().to_string();
     let bytes = session.samples.as_bytes();
     let reading = fit::samples(&name, bytes)?;
-    let found = Found::of(&reading.samples, &Options::default());
+    let found = Found::of(&reading.samples, Options::default());
     to_file(&path, |out| out.write_all(bytes))?;
     found.write(output, &name, bytes, &reading.samples, &session.library)?;
     if let Some(fitted) = found.fitted() {

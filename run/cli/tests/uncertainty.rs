@@ -107,15 +107,15 @@ fn normal(number: u32, bases: [u32; 2]) -> [f64; 2] {
 
 /// A message that goes once around so many ranks.
 fn ring(ranks: u32) -> String {
-    let mut text = format!("num_ranks {ranks}\n");
-    for rank in 0..ranks {
+    let rank = |rank| {
         let (next, last) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
         let order = if rank == 0 { "" } else { "  s requires r\n" };
-        text += &format!(
+        format!(
             "rank {rank} {{\n  s: send 1001b to {next}\n  r: recv 1001b from {last}\n{order}}}\n"
-        );
-    }
-    text
+        )
+    };
+    let blocks: Vec<String> = (0..ranks).map(rank).collect();
+    format!("num_ranks {ranks}\n{}", blocks.concat())
 }
 
 /// L, o and G are normal with deviations of 200 ns, 60 ns and 0.1 ns/B; L and o have the

@@ -39,7 +39,7 @@ pub fn find(values: &[Option<[Estimate; COUNT]>]) -> Vec<Vec<usize>> {
         let class = classes.swap_remove(split);
         classes.extend(parts(&class).unwrap_or_else(|| vec![class]));
     }
-    let middle = |class: &[(usize, [Estimate; COUNT])], parameter: usize| {
+    let middle = |class: &[Known], parameter: usize| {
         median(&class.iter().map(|(_, of)| of[parameter].value).collect::<Vec<_>>())
     };
     classes.sort_by(|one, other| {
@@ -66,9 +66,14 @@ pub fn find(values: &[Option<[Estimate; COUNT]>]) -> Vec<Vec<usize>> {
             None => found.push(vec![pair]),
         }
     }
-    found.iter_mut().for_each(|class| class.sort_unstable());
+    for class in &mut found {
+        class.sort_unstable();
+    }
     found
 }
+
+/// A pair, by its number, and the estimates of its parameters.
+type Known = (usize, [Estimate; COUNT]);
 
 /// Returns the deviation of an estimate: its interval is of 95 %.
 fn deviation(estimate: &Estimate) -> f64 {
@@ -76,13 +81,13 @@ fn deviation(estimate: &Estimate) -> f64 {
 }
 
 /// Returns the parts into which gaps of a parameter separate pairs; none if there are no gaps.
-fn parts(class: &[(usize, [Estimate; COUNT])]) -> Option<Vec<Vec<(usize, [Estimate; COUNT])>>> {
+fn parts(class: &[Known]) -> Option<Vec<Vec<Known>>> {
     (0..COUNT).find_map(|parameter| {
         let mut sorted = class.to_vec();
         sorted.sort_by(|(_, one), (_, other)| {
             one[parameter].value.total_cmp(&other[parameter].value)
         });
-        let is_one = |one: &(usize, [Estimate; COUNT]), other: &(usize, [Estimate; COUNT])| {
+        let is_one = |one: &Known, other: &Known| {
             let (one, other) = (&one.1[parameter], &other.1[parameter]);
             let gap = other.value - one.value;
             let doubt = deviation(one).hypot(deviation(other));
@@ -103,8 +108,8 @@ mod tests {
         Estimate { value, low: value * (1.0 - 1.96 * share), high: value * (1.0 + 1.96 * share) }
     }
 
-    fn of(latency: f64, per_byte: f64) -> Option<[Estimate; 2]> {
-        Some([known(latency, 0.005), known(per_byte, 0.005)])
+    fn of(latency: f64, per_byte: f64) -> [Estimate; 2] {
+        [known(latency, 0.005), known(per_byte, 0.005)]
     }
 
     /// 10 and 12 us are two classes, and so are 1 and 2 ns/B at 12 us; 10 and 10.4 us are one.
@@ -112,16 +117,16 @@ mod tests {
     #[test]
     fn gaps_separate_classes() {
         let values = [
-            of(12_000.0, 1.0),
-            of(10_000.0, 1.0),
+            Some(of(12_000.0, 1.0)),
+            Some(of(10_000.0, 1.0)),
             None,
-            of(10_400.0, 1.0),
-            of(12_000.0, 2.0),
-            of(12_100.0, 2.01),
+            Some(of(10_400.0, 1.0)),
+            Some(of(12_000.0, 2.0)),
+            Some(of(12_100.0, 2.01)),
         ];
         assert_eq!(find(&values), [vec![1, 3], vec![0], vec![4, 5]]);
         assert_eq!(find(&[None, None]), Vec::<Vec<usize>>::new());
-        assert_eq!(find(&[of(10.0, 1.0)]), [vec![0]]);
+        assert_eq!(find(&[Some(of(10.0, 1.0))]), [vec![0]]);
     }
 
     /// A pair that is known to 20 % between two classes does not join them, and belongs to the
@@ -129,7 +134,7 @@ mod tests {
     #[test]
     fn a_doubtful_pair_bridges_nothing() {
         let doubtful = Some([known(11_200.0, 0.2), known(1.0, 0.2)]);
-        let (near, far) = (of(10_000.0, 1.0), of(12_000.0, 1.0));
+        let (near, far) = (Some(of(10_000.0, 1.0)), Some(of(12_000.0, 1.0)));
         assert_eq!(find(&[near, doubtful, far, near, far]), [vec![0, 3], vec![1, 2, 4]]);
     }
 

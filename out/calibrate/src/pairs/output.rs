@@ -152,8 +152,11 @@ impl Pairs {
     fn print_matrix(&self, text: &mut String) {
         let hosts = 0..self.hosts.len();
         let width = self.hosts.iter().map(String::len).max().unwrap_or(0).max(4);
-        let heads: String = hosts.clone().map(|host| format!("{host:>10}")).collect();
-        let _ = writeln!(text, "{:width$}{heads}", "");
+        let _ = write!(text, "{:width$}", "");
+        for host in hosts.clone() {
+            let _ = write!(text, "{host:>10}");
+        }
+        text.push('\n');
         for one in hosts.clone() {
             let cell = |other: usize| {
                 let (parameter, unit) = if one < other { ("L", 1000.0) } else { ("G", 1.0) };
