@@ -78,7 +78,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let path = start.compute(length);
         clocks.set_cpu(cpu, Clock { free: end, path });
         let done = Stamp { time: end, cause: at, path };
-        self.occupied((cpu, Activity::Compute), at, end, None, Some(index));
+        self.occupied((cpu, Activity::Compute), (at, end), None, Some(index));
         if B::LISTENS {
             let rank = self.id;
             self.worker.probe.record(Record::Computed { rank, index, start: at, end });
@@ -215,7 +215,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let message = Message::outgoing(kind, index, op);
         let sequence = self.rank.sequence;
         let known = (!request).then_some((self.id, sequence));
-        self.occupied((cpu, Activity::Send), at, charge.end.time, known, Some(index));
+        self.occupied((cpu, Activity::Send), (at, charge.end.time), known, Some(index));
         self.inject((op.peer, ways), bytes, at, &charge, message);
         self.worker.events += 1;
         self.rank.sent_bytes = self.rank.sent_bytes.saturating_add(op.size);
@@ -369,7 +369,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let by_nic = by_nic && !self.is_neighbour(event.source);
         let charge = self.charge_receive((costs, size, by_nic), arrival, at, (cpu, nic));
         let known = self.identity(event);
-        self.occupied((cpu, Activity::Receive), at, charge.end.time, known, None);
+        self.occupied((cpu, Activity::Receive), (at, charge.end.time), known, None);
         self.worker.events += 1;
         match message.kind {
             Kind::Clear => {
@@ -511,7 +511,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let ways = self.ways(to, 0, at);
         let costs = &self.costs_by(ways.as_ref(), to, 0);
         let charge = self.charge_send((costs, 0), task, at, unit);
-        self.occupied((unit.0, Activity::Send), at, charge.end.time, None, Some(receive));
+        self.occupied((unit.0, Activity::Send), (at, charge.end.time), None, Some(receive));
         self.rank.matching().controls += 1;
         let (kind, tag, size) = (Kind::Clear, receive, 0);
         let (cpu, nic, slot, cause, path) = (0, 0, 0, Time::ZERO, Path::default());
@@ -528,9 +528,8 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let sequence = self.rank.sequence;
         self.inject((op.peer, ways), op.size, at, &charge, message);
         if let Some(waiting) = self.take_unreleased(send) {
-            let known = (self.id, waiting.sequence);
-            let doing = (unit.0, Activity::Send);
-            self.occupied(doing, at, charge.end.time, Some(known), Some(send));
+            let known = Some((self.id, waiting.sequence));
+            self.occupied((unit.0, Activity::Send), (at, charge.end.time), known, Some(send));
             let blocked = at.saturating_sub(waiting.since);
             let matching = self.rank.matching();
             matching.controls += 1;
@@ -570,16 +569,14 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
     fn occupied(
         &mut self,
         (cpu, activity): (u8, Activity),
-        start: Time,
-        end: Time,
+        (start, end): (Time, Time),
         message: Option<(u32, u32)>,
         operation: Option<u32>,
     ) {
         self.rank.busy = self.rank.busy.saturating_add(end.saturating_sub(start));
         if B::LISTENS {
-            let rank = self.id;
-            let record = Record::Busy { rank, cpu, activity, start, end, message, operation };
-            self.worker.probe.record(record);
+            let (rank, probe) = (self.id, &mut self.worker.probe);
+            probe.record(Record::Busy { rank, cpu, activity, start, end, message, operation });
         }
     }
 

@@ -456,7 +456,7 @@ fn lines_of_a_schedule() {
     assert!(ended.stderr.contains("a table of lines needs a schedule"), "{}", ended.stderr);
 }
 
-/// What a call of a trace in text posts has the call's line.
+/// The line of a call of a trace in text is that of all that it posts.
 #[test]
 fn lines_of_traces() {
     let folder = Folder::new("report-lines-of-traces");
