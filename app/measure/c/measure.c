@@ -312,9 +312,9 @@ static void write_comment(FILE *file, const char *name, const char *text)
     fputc('\n', file);
 }
 
-/* Carries out the steps; rank 0 of the pair writes the times. A step begins when both ranks are done
- * with the one before, and no message of rank 1 comes between the end of a step and its time. A time
- * of nothing is that of one look at the clock. */
+/* Carries out the steps; rank 0 of the pair writes the times. A step begins when both ranks are
+ * done with the one before, and no message of rank 1 comes between the end of a step and its time.
+ * A time of nothing is that of one look at the clock. */
 static void carry_out(const struct step *steps, uint64_t count, FILE *file)
 {
     double begin = now();

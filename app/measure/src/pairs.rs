@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    /// What comes is known before: of 4 hosts there are 6 pairs in 3 rounds of 0.2 s each. Samples
+    /// The course is known before: of 4 hosts there are 6 pairs in 3 rounds of 0.2 s each. Samples
     /// name their hosts by place. All pairs have the steps that fit the slowest.
     #[test]
     fn a_session_of_pairs() {

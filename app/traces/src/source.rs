@@ -359,8 +359,8 @@ impl Stream {
         }
     }
 
-    /// Returns the line of the last call, from 1; 0 if the trace is no text, or longer than 2^32 - 1
-    /// lines.
+    /// Returns the line of the last call, from 1; 0 if the trace is no text, or longer than
+    /// 2^32 - 1 lines.
     pub fn line(&self) -> u32 {
         match self.place() {
             Position::Line(line) => line.try_into().unwrap_or(0),

@@ -3,9 +3,9 @@
 //! Messages leave by a port in the order in which they enter, packet by packet. A packet takes the
 //! next virtual channel, in turn, that has room for it (for a flit under wormhole switching), or
 //! the one that `network.injector` says, and keeps the link until its tail has left. Where its
-//! direction decides, messages of one channel do not wait for those of another. Arriving flits are taken at the pace of the link. A
-//! message is delivered when all its flits are there; where the order of a pair of hosts is kept,
-//! it also waits for those before it.
+//! direction decides, messages of one channel do not wait for those of another. Arriving flits are
+//! taken at the pace of the link. A message is delivered when all its flits are there; where the
+//! order of a pair of hosts is kept, it also waits for those before it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -476,8 +476,8 @@ impl Sender {
         None
     }
 
-    /// Where directions decide, puts the first message in front whose channel has room for its next
-    /// packet. Messages of one channel stay in their order.
+    /// Puts the first message in front whose channel has room for its next packet, where directions
+    /// decide. Messages of one channel stay in their order.
     fn put_first(&mut self, net: &Fabric, now: u64) {
         let mut blocked = 0_u64;
         for place in 0..self.queue.len() {

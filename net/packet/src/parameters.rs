@@ -42,7 +42,7 @@ pub enum Injector {
     Next,
     /// Of those that have room the one with most, and of equal ones the next in turn.
     Shortest,
-    /// That with the number of the port by which the packet leaves its first router, modulo the
+    /// The channel with the number of the port by which the packet leaves its first router, modulo the
     /// channels: packets that go on in different directions do not wait for each other there.
     Direction,
 }

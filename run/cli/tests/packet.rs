@@ -51,6 +51,7 @@ fn settings_change_what_they_say() {
 }
 
 /// Each mistake is told with its place.
+// Long because it lists what goes wrong.
 #[test]
 fn mistakes() {
     let folder = Folder::new("packet-mistakes");

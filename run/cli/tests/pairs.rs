@@ -90,7 +90,7 @@ fn machine(name: &str) -> Folder {
     folder
 }
 
-/// When each rank of the program ends, in nanoseconds.
+/// Returns the time at which each rank of the program ends, in nanoseconds.
 fn ends(folder: &Folder, words: &str) -> Vec<f64> {
     let run =
         folder.heddle(&format!("run program.goal --format json --per-rank {words} -o out --force"));
@@ -130,7 +130,7 @@ fn classes_have_large_messages() {
     assert!((ended[1] - 10_000.0).abs() < 1e-9, "{ended:?}");
 }
 
-/// What is wrong with classes and their file is said with its place; what is not used, too.
+/// Mistakes in classes and their file are told with their place, and what is not used, too.
 #[test]
 fn mistakes_in_classes() {
     let folder = machine("pairs-mistakes");

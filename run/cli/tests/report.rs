@@ -309,6 +309,7 @@ fn two_runs_beside_each_other() {
 }
 
 /// Names of everything that has one are markup, in tables that were written by hand.
+// Long because it lists the tables.
 #[test]
 fn names_are_text() {
     let folder = Folder::new("report-names");

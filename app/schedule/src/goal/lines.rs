@@ -20,8 +20,8 @@ pub fn source_line(text: &[u8], ops: &[(u32, u32)]) -> Vec<Option<(u64, String)>
     finder.found.into_iter().map(|mark| mark.map(show)).collect()
 }
 
-/// The line of each operation, by rank and index, from 1; 0 for lines from 2^32 on. Ranks behind the
-/// last one with a block have no entry.
+/// The line of each operation, by rank and index, from 1; 0 for lines from 2^32 on. Ranks behind
+/// the last one with a block have no entry.
 pub fn operation_lines(text: &[u8]) -> Vec<Vec<u32>> {
     let mut all = All::default();
     parse(text, &mut all);

@@ -5,7 +5,7 @@ use units::{DeviceId, Time};
 use super::Router;
 use crate::{census::Tree, fabric::Fabric, model::Out, signal::Signal, stream::NEVER};
 
-/// What a router knows and has told.
+/// The counts that a router knows and has told.
 #[derive(Clone, Debug)]
 pub(super) struct Census {
     /// The port towards the root; `None` at the root.

@@ -1,8 +1,8 @@
 //! Adaptive routes in a `HyperX`, which may leave the shortest way once in each dimension.
 //!
 //! A packet that has to cross a dimension goes straight to the place of its destination there, or
-//! first to any other place of the line (a *deroute*), once at most: one that is at the place of its
-//! source in a dimension has not moved there yet, and one at another place has.
+//! first to any other place of the line (a *deroute*), once at most: one that is at the place of
+//! its source in a dimension has not moved there yet, and one at another place has.
 //!
 //! - *Any dimension next* (`dal`): at each switch all dimensions that are left compete, as in DAL
 //!   (Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC

@@ -25,6 +25,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("out/calibrate/src/output.rs", "loggops", "the keys of the machine files that it writes"),
     ("out/calibrate/src/models.rs", "loggops", "the keys of the machine files that it writes"),
     ("out/calibrate/src/pairs/output.rs", "loggops", "the keys of machine files that it writes"),
+    ("out/calibrate/src/pairs.rs", "loggops", "its test of those keys"),
     ("openmpi/core/src/machine.rs", "loggops", "the keys of the machine files that it reads"),
     ("net/topology/src/route/build.rs", "infiniband", "the standard's number of lanes for data"),
 ];

@@ -46,8 +46,8 @@ pub(super) fn of_platform(
             if property.name == "network/model" {
                 // The launcher sets the model, which comes before what the file says.
                 warnings.push(format!(
-                    "{name}line {line}: the platform's network/model has no effect: smpirun sets SMPI; \
-                     give the model as an item of the run"
+                    "{name}line {line}: the platform's network/model has no effect: smpirun sets \
+                     SMPI; give the model as an item of the run"
                 ));
                 return None;
             }
