@@ -42,8 +42,8 @@ pub enum Injector {
     Next,
     /// Of those that have room the one with most, and of equal ones the next in turn.
     Shortest,
-    /// The channel with the number of the port by which the packet leaves its first router, modulo the
-    /// channels: packets that go on in different directions do not wait for each other there.
+    /// The channel with the number of the port by which the packet leaves its first router, modulo
+    /// the channels: packets that go on in different directions do not wait for each other there.
     Direction,
 }
 

@@ -60,7 +60,7 @@ struct Trains {
     one: Option<usize>,
     /// Most messages in a row, and their number.
     row: Option<(usize, f64)>,
-    /// That of messages with the longest wait between them, their number and the wait.
+    /// The row of those with the longest wait between them, their number and the wait.
     waiting: Option<(usize, f64, f64)>,
 }
 
