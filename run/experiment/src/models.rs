@@ -1,7 +1,7 @@
 //! The models of the network. Each has a file, with how it is made of settings (`resolve`) and how
 //! a program runs over it (`run`); they are joined here.
 
-mod classes;
+pub(crate) mod classes;
 pub(crate) mod flow;
 pub(crate) mod hosts;
 pub(crate) mod infiniband;
@@ -247,7 +247,7 @@ pub(crate) fn resolve(
     stock: &mut Stock,
 ) -> Result<(Machine, Vec<String>), Vec<Diagnostic>> {
     match configuration.model() {
-        scope::Model::Loggops => loggops::resolve(configuration).map(with(Machine::Loggops)),
+        scope::Model::Loggops => loggops::resolve().map(with(Machine::Loggops)),
         scope::Model::Loggopsim => loggopsim::resolve(configuration).map(with(Machine::Loggopsim)),
         scope::Model::Infiniband => {
             infiniband::resolve(configuration, stock).map(with(Machine::Infiniband))

@@ -107,7 +107,11 @@ impl Plan {
             records: folder::records(&configuration, kind, output.as_ref()),
             gantt: configuration.switch(keys::run::output::GANTT),
             output,
-            remarks: usage::remark(&configuration).into_iter().chain(measured.flatten()).collect(),
+            remarks: usage::remark(&configuration)
+                .into_iter()
+                .chain(models::classes::remark(&configuration))
+                .chain(measured.flatten())
+                .collect(),
             warnings,
             inputs,
             configuration,

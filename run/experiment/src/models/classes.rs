@@ -54,7 +54,7 @@ pub(super) fn resolve(
 }
 
 /// Returns a remark on classes to which no file puts a pair.
-pub(super) fn remark(configuration: &Configuration) -> Option<String> {
+pub(crate) fn remark(configuration: &Configuration) -> Option<String> {
     let unset = configuration.value(PAIRS).is_none() && configuration.model() == Model::Loggops;
     let names: Vec<&str> = configuration.classes.iter().map(|class| class.name.as_str()).collect();
     (unset && !names.is_empty()).then(|| {

@@ -1,27 +1,23 @@
 //! The model `loggops`: a message takes L in the network, and messages do not meet. What it costs
-//! its hosts is in [`super::hosts`], pairs of hosts with costs of their own are in [`classes`].
-//! Valid where the network is not the bottleneck; see the chapter "LogGOPS" of the book.
+//! its hosts is in [`super::hosts`], pairs of hosts with costs of their own are in
+//! [`super::classes`]. Valid where the network is not the bottleneck; see the chapter "LogGOPS" of
+//! the book.
 
 use std::time::Instant;
 
 use host::Work;
 use kernel::Silent;
 
-use super::{Model, Run, Simulated, classes};
-use crate::{
-    job::Failure,
-    settings::{configuration::Configuration, diagnostic::Diagnostic},
-};
+use super::{Model, Run, Simulated};
+use crate::{job::Failure, settings::diagnostic::Diagnostic};
 
 /// A network that is a wire between any two hosts; L stands in the settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Loggops;
 
 #[expect(clippy::unnecessary_wraps, reason = "models are made alike")]
-pub(crate) fn resolve(
-    configuration: &Configuration,
-) -> Result<(Loggops, Vec<String>), Vec<Diagnostic>> {
-    Ok((Loggops, classes::remark(configuration).into_iter().collect()))
+pub(crate) fn resolve() -> Result<(Loggops, Vec<String>), Vec<Diagnostic>> {
+    Ok((Loggops, Vec::new()))
 }
 
 impl Model for Loggops {
