@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::{fs, process::Command, thread};
+
 use common::Folder;
 use serde_json::{Value, json};
 
@@ -170,6 +172,26 @@ error: text/manifest.json: the schedule came from standard input, which a manife
         assert_eq!(folder.heddle_with(&run, text.as_bytes()).code, 0);
         assert_eq!(folder.read("file/ranks.csv"), folder.read("again/ranks.csv"));
     }
+}
+
+/// A pipe is read once: results, lines and the manifest need no second time.
+#[test]
+fn a_schedule_from_a_pipe() {
+    let folder = Folder::new("manifest-pipe");
+    let text = "num_ranks 1\nrank 0 {\ncalc 5\n}\n";
+    let made = Command::new("mkfifo").arg(folder.path("app.goal")).status();
+    assert!(made.expect("mkfifo runs").success());
+    let pipe = folder.path("app.goal");
+    let writer = thread::spawn(move || fs::write(pipe, text));
+    let ended = folder.heddle("run app.goal -q -o out --tables ranks,lines");
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    writer.join().expect("no panic").expect("all is read");
+    let lines = String::from_utf8(folder.read("out/lines.csv")).expect("text");
+    assert_eq!(lines.lines().nth(1), Some("3,calc 5,1,5000,0,0"));
+    let manifest: Value = serde_json::from_slice(&folder.read("out/manifest.json")).expect("JSON");
+    let note = "a pipe, which is not kept: to run this again, name a file in its place";
+    let input = serde_json::json!([{ "path": "app.goal", "sha256": "", "note": note }]);
+    assert_eq!(manifest["inputs"], input);
 }
 
 #[test]

@@ -3,49 +3,16 @@
 
 mod common;
 
-use std::{path::Path, process::Command, sync::OnceLock};
+use std::process::Command;
 
-use common::{Ended, Folder, mpi};
-use measure::programs::{self, Outcome, Program};
+use common::{
+    Folder,
+    measuring::{measure, programs},
+    mpi,
+};
+use measure::programs::{self, Program};
 use recorder::launch::Mpi;
 use serde_json::{Value, json};
-
-/// The folder with the programs that measure.
-fn programs() -> &'static Path {
-    static BUILT: OnceLock<&'static Path> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let folder = mpi::mpi().parent().expect("a folder");
-        for program in Program::ALL {
-            match programs::build(program, folder) {
-                Outcome::Built(_) => {}
-                Outcome::Missing(whence) if program != Program::Mpi(Mpi::Standard) => {
-                    eprintln!("{program} is not measured here: {whence}");
-                }
-                other => panic!("{program}: {other:?}"),
-            }
-        }
-        folder
-    })
-}
-
-fn measure(folder: &Folder, arguments: &str) -> Ended {
-    let output = Command::new(env!("CARGO_BIN_EXE_heddle"))
-        .arg("measure")
-        .args(arguments.split_whitespace())
-        .current_dir(folder.path(""))
-        .env(programs::FOLDER, programs())
-        .env("HEDDLE_MPI", mpi::mpi().join("lib"))
-        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
-        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-        .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
-        .output()
-        .expect("heddle runs");
-    Ended {
-        code: output.status.code().expect("no signal"),
-        stdout: String::from_utf8(output.stdout).expect("text"),
-        stderr: String::from_utf8(output.stderr).expect("text"),
-    }
-}
 
 /// Hosts 0 and 1 are in a rack, hosts 2 and 3 in another. Within racks L = 5 us and G = 1 ns/B,
 /// between them 20 us and 2 ns/B; o = 1 us and g = 2 us everywhere.

@@ -368,8 +368,12 @@ fn names_are_text() {
         assert!(!page.contains("<img"), "{to}");
         pages.push(json!({ "file": folder.path(to), "texts": [] }));
     }
-    pages[0]["texts"] =
-        json!([["h1", run], ["#calls tbody th", MARKUP], ["#lines tbody code", MARKUP],]);
+    pages[0]["texts"] = json!([
+        ["h1", run],
+        ["#calls tbody th", MARKUP],
+        ["#lines tbody code", MARKUP],
+        ["#path tbody code", MARKUP]
+    ]);
     pages[1]["texts"] = json!([["#ladder-0 tbody th", MARKUP]]);
     let Some(chromium) = browser() else { return };
     open(&folder, &chromium, &pages);
@@ -455,7 +459,6 @@ fn lines_of_a_schedule() {
 
 /// The line of a call of a trace in text is that of all that it posts.
 #[test]
-#[ignore = "the table has no lines of traces yet"]
 fn lines_of_traces() {
     let folder = Folder::new("report-lines-of-traces");
     let trace = "0 init\n0 compute 1e6\n0 send 1 7 1000 6\n0 finalize\n\

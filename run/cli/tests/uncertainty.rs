@@ -120,9 +120,9 @@ fn ring(ranks: u32) -> String {
 
 /// L, o and G are normal with deviations of 200 ns, 60 ns and 0.1 ns/B; L and o have the
 /// correlation -0.6, as parameters of one measurement do. A hop takes 2 o + L + 1000 G, which is
-/// normal with the variance 4 60² + 200² + 100² - 2 · 2 · 0.6 · 60 · 200 = 35600 ns², and 188.7 ns
-/// as deviation. The interval of one message reaches 1.96 of them to either side, that of a ring of
-/// 8 hops 8 times as far.
+/// normal with the variance 4 60² + 200² + 100² - 2 · 2 · 0.6 · 60 · 200 = 35600 ns² and the
+/// deviation 188.7 ns. The interval of one message reaches 1.96 of them to either side, that of a
+/// ring of 8 hops 8 times as far.
 #[test]
 fn intervals_of_closed_forms() {
     let folder = Folder::new("uncertainty-normal");

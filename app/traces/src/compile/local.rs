@@ -23,7 +23,7 @@ impl Compiler<'_> {
                 let early = if self.clock.is_some() { record.leave } else { 0 };
                 let carry = early + self.cost(Class::Init, false);
                 self.threads = vec![Chain { clock: record.leave, carry, ..Chain::default() }];
-                self.window(record, None);
+                self.window(record);
             }
             Class::Region => {
                 self.region = Some(record.arguments().number());

@@ -69,6 +69,9 @@ pub struct Mark {
     pub first: u32,
     /// The computation before it.
     pub before: u32,
+    /// The first of the operations that were made for it: those before `Mark::posted` of the next
+    /// call are, apart from `first` and `before`.
+    pub posted: u32,
     /// The line of the rank's file on which it stands, from 1; 0 if the trace is no text.
     pub line: u32,
 }

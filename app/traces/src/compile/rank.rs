@@ -412,7 +412,7 @@ impl<'a> Compiler<'a> {
         } else {
             post::compile(self, call, record, stream)
         };
-        self.window(record, Some(call.class));
+        self.window(record);
         result.map_err(|message| {
             let blocking = if call.how == How::Blocking { "" } else { " (request)" };
             format!("{message}{blocking}")
@@ -420,7 +420,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Opens and closes the window at collectives of the world.
-    pub fn window(&mut self, record: &Record, _: Option<Class>) {
+    pub fn window(&mut self, record: &Record) {
         if let Window::Collectives(from, to) = self.options.window {
             let done = self.collectives.get(&crate::record::WORLD).copied().unwrap_or(0);
             let done = done.cast_unsigned();
@@ -515,6 +515,7 @@ impl<'a> Compiler<'a> {
         self.now.waits.append(&mut self.buffered);
         self.now.waits.append(&mut self.late);
         if !self.finalized {
+            self.now.first = self.out.draft.len();
             self.now.enter = self.threads.first().map_or(0, |chain| chain.clock);
         }
         let gap = self.gap();
@@ -544,8 +545,8 @@ impl<'a> Compiler<'a> {
     pub fn mark(&mut self, before: u32) -> u32 {
         let first = self.sleep(before);
         if self.options.marks {
-            let (call, thread, line) = (self.now.call, self.now.thread as u32, self.now.line);
-            self.out.marks.push(Mark { call, thread, first, before, line });
+            let Current { call, thread, first: posted, line, .. } = self.now;
+            self.out.marks.push(Mark { call, thread: thread as u32, first, before, posted, line });
         }
         first
     }

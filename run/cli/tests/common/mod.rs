@@ -3,6 +3,7 @@
 // Each test program uses a part of this.
 #![allow(dead_code)]
 
+pub mod measuring;
 pub mod mpi;
 
 use std::{

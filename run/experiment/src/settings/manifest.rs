@@ -44,7 +44,7 @@ struct Contents {
 struct Input {
     /// Its path, from the manifest's folder.
     path: String,
-    /// SHA-256 of its contents, in hexadecimal.
+    /// SHA-256 of its contents, in hexadecimal; empty if it was a pipe.
     sha256: String,
     /// A note for the reader of the manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,6 +54,9 @@ struct Input {
 /// The note in the manifest of a run that read its schedule from standard input.
 const LOST: &str =
     "standard input, which is not kept: to run this again, add --set workload.source=FILE";
+
+/// The note about an input that cannot be read twice, whose hash is left empty.
+const PIPE: &str = "a pipe, which is not kept: to run this again, name a file in its place";
 
 /// A manifest that was read.
 #[derive(Debug)]
@@ -125,8 +128,8 @@ impl Manifest {
         let file = &plain(file);
         let same = |input: &&Input| plain(&folder.join(&input.path)) == *file;
         match self.inputs.iter().find(same) {
-            Some(input) => Ok(hash(file)? == input.sha256),
-            None => Ok(true),
+            Some(input) if file.is_file() => Ok(hash(file)? == input.sha256),
+            _ => Ok(true),
         }
     }
 }
@@ -154,6 +157,10 @@ pub(crate) fn write(
         Ok(Input { path, sha256, note: Some(LOST.to_owned()) })
     });
     let files = inputs.iter().map(|file| {
+        if !file.is_file() {
+            let (path, note) = (file.display().to_string(), Some(PIPE.to_owned()));
+            return Ok(Input { path, sha256: String::new(), note });
+        }
         let path = path_text(&fs::canonicalize(file)?, Some(&folder));
         Ok(Input { path, sha256: hash(file)?, note: None })
     });

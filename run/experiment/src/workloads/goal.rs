@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    fs,
+    fs::{self, File},
     io::{self, Read},
     path::PathBuf,
     sync::OnceLock,
@@ -102,7 +102,7 @@ impl Runs for Goal {
         });
         report.warnings.extend(input.warnings());
         if job.records.lines {
-            report.lines = input.all_lines();
+            report.lines = input.all_lines(job.records.needs_text)?;
         }
         report.standard.clone_from(&input.sha256);
         Ok(report)
@@ -146,8 +146,8 @@ impl Source {
 struct Input {
     source: Source,
     reading: Reading,
-    /// The text of standard input, if it was a text, since it cannot be read again.
-    text: Vec<u8>,
+    /// The text of standard input or of a pipe, if it was a text, since it cannot be read again.
+    text: Option<Vec<u8>>,
     /// SHA-256 of standard input, in hexadecimal.
     sha256: Option<String>,
 }
@@ -157,28 +157,31 @@ impl Input {
     /// error.
     fn read(source: &Source) -> Result<Self, Failure> {
         let read = match source {
-            Source::File(path) => goal::read(path).map(|reading| Self {
+            Source::File(path) if path.is_file() => goal::read(path).map(|reading| Self {
                 source: source.clone(),
                 reading,
-                text: Vec::new(),
+                text: None,
                 sha256: None,
             }),
-            Source::Standard => Self::read_standard(),
+            Source::File(path) => {
+                File::open(path).map_err(ReadError::Io).and_then(|file| Self::keep(source, file))
+            }
+            Source::Standard => Self::keep(source, io::stdin().lock()),
         };
         read.map_err(|error| Failure::Input(goal_errors(&source.name(), error)))
     }
 
-    fn read_standard() -> Result<Self, ReadError> {
+    fn keep(source: &Source, mut input: impl Read) -> Result<Self, ReadError> {
         let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes)?;
-        let sha256 = Some(manifest::hash_of(&bytes));
+        input.read_to_end(&mut bytes)?;
+        let sha256 = (*source == Source::Standard).then(|| manifest::hash_of(&bytes));
         let (reading, text) = if Form::of(&bytes) == Some(Form::Text) {
             let (image, warnings) = Image::from_text(&bytes).map_err(ReadError::Text)?;
-            (Reading { image, form: Form::Text, warnings }, bytes)
+            (Reading { image, form: Form::Text, warnings }, Some(bytes))
         } else {
-            (goal::read_bytes(bytes)?, Vec::new())
+            (goal::read_bytes(bytes)?, None)
         };
-        Ok(Self { source: Source::Standard, reading, text, sha256 })
+        Ok(Self { source: source.clone(), reading, text, sha256 })
     }
 
     /// The lines of operations, given as (rank, index), if the schedule was a text and still is
@@ -187,22 +190,34 @@ impl Input {
         if self.reading.form == Form::Binary || ops.is_empty() {
             return Vec::new();
         }
-        match &self.source {
-            Source::File(path) => goal::source_line(&fs::read(path).unwrap_or_default(), ops),
-            Source::Standard => goal::source_line(&self.text, ops),
+        self.text().map_or_else(|_| Vec::new(), |text| goal::source_line(&text, ops))
+    }
+
+    /// The lines of all operations, if the schedule was a text. It is an error if this is not
+    /// there any more, but only if the lines are `needed`.
+    fn all_lines(&self, needed: bool) -> Result<Lines, Failure> {
+        if self.reading.form == Form::Binary {
+            return Ok(Lines::default());
+        }
+        match self.text() {
+            Ok(text) => {
+                let operations = goal::operation_lines(&text);
+                Ok(Lines { operations, text: Some(text.into_owned()) })
+            }
+            Err(error) if needed => {
+                Err(Failure::Input(goal_errors(&self.source.name(), ReadError::Io(error))))
+            }
+            Err(_) => Ok(Lines::default()),
         }
     }
 
-    /// The lines of all operations, if the schedule was a text and still is there.
-    fn all_lines(&self) -> Lines {
-        if self.reading.form == Form::Binary {
-            return Lines::default();
+    /// The text, read again unless it was kept.
+    fn text(&self) -> io::Result<Cow<'_, [u8]>> {
+        match (&self.text, &self.source) {
+            (Some(text), _) => Ok(text.into()),
+            (None, Source::File(path)) => fs::read(path).map(Cow::from),
+            (None, Source::Standard) => Ok(Cow::default()),
         }
-        let text = match &self.source {
-            Source::File(path) => fs::read(path).unwrap_or_default(),
-            Source::Standard => self.text.clone(),
-        };
-        Lines { operations: goal::operation_lines(&text), text: Some(text) }
     }
 
     /// Returns a warning that counts the schedule's warnings and names the command that shows them.

@@ -431,9 +431,15 @@ fn calls(compiled: &Compiled, recorded: &results::Recorded) -> Vec<Call> {
 fn lines(compiled: &Compiled) -> Lines {
     let of_rank = |marks: &Vec<Mark>| {
         let mut lines = Vec::new();
+        // What comes behind the last call belongs to none.
         for (mark, next) in marks.iter().zip(marks.iter().skip(1)) {
-            lines.resize(mark.before.saturating_add(1) as usize, 0);
-            lines.resize((next.first as usize).max(lines.len()), mark.line);
+            lines.resize(mark.posted as usize, 0);
+            lines.resize(next.posted as usize, mark.line);
+            for computation in [mark.first, mark.before] {
+                if let Some(line) = lines.get_mut(computation as usize) {
+                    *line = 0;
+                }
+            }
         }
         lines
     };
