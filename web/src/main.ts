@@ -7,7 +7,7 @@ import { h, redrawAll } from "./dom";
 import { ladder } from "./ladder";
 import { lines } from "./lines";
 import { messages } from "./messages";
-import { type Document, messagesOf, type Path, pathOf, type Run, slicesOf } from "./model";
+import { type Document, eventsOf, type Path, pathOf, type Run } from "./model";
 import { network } from "./network";
 import { overview } from "./overview";
 import { again, parameters } from "./parameters";
@@ -22,13 +22,8 @@ const THEMES = ["auto", "light", "dark"];
 
 /** Decodes the events of a run for its timelines and the list of its critical path. */
 async function load(run: Run, timelines: Timeline[], show?: (path: Path) => void) {
-  const [levels, path, messages, slices] = await Promise.all([
-    levelsOf(run),
-    pathOf(run),
-    messagesOf(run),
-    slicesOf(run),
-  ]);
-  for (const timeline of timelines) timeline.load({ levels, path, messages, slices });
+  const [levels, path, events] = await Promise.all([levelsOf(run), pathOf(run), eventsOf(run)]);
+  for (const timeline of timelines) timeline.load({ levels, path, ...events });
   if (path) show?.(path);
   document.body.dataset.loaded = "true";
 }

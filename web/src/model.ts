@@ -78,10 +78,48 @@ export interface Path {
   text: Map<number, string>;
 }
 
-export async function slicesOf(run: Run): Promise<Slices | undefined> {
-  const detail = run.activity?.detail;
-  if (!detail) return undefined;
-  const [ranks, cpus, lengths, activity, starts, durations, steps] = await Promise.all([
+/** Lists of places, by rank. */
+type Open = Map<number, number[]>;
+
+/** The places of numbers, by number; the last one first. */
+function placesOf(ranks: Float64Array): Open {
+  const places: Open = new Map();
+  for (let place = ranks.length - 1; place >= 0; place--) {
+    const of = places.get(ranks[place]);
+    if (of) of.push(place);
+    else places.set(ranks[place], [place]);
+  }
+  return places;
+}
+
+/** What messages are, without their times. */
+async function headersOf(detail: Json) {
+  const [id, source, destination, tag, size, known] = await Promise.all([
+    sumsOf(detail.ids),
+    sumsOf(detail.sources),
+    stepsOf(detail.destinations),
+    sumsOf(detail.tags),
+    sumsOf(detail.sizes),
+    bytesOf(detail.known),
+  ]);
+  for (let place = 0; place < id.length; place++) destination[place] += source[place];
+  return { id, source, destination, tag, size, known };
+}
+
+type Headers = Awaited<ReturnType<typeof headersOf>>;
+
+/** The busy periods of messages, by their place: -1 if there is none. */
+interface Periods {
+  sent: Int32Array;
+  received: Int32Array;
+}
+
+/** Busy periods with their messages, which `links.rs` names. */
+async function slicesOf(
+  detail: Json,
+  headers: Headers | undefined,
+): Promise<{ slices: Slices; periods: Periods }> {
+  const [ranks, cpus, lengths, activity, starts, durations, codes] = await Promise.all([
     sumsOf(detail.ranks),
     numbersOf(detail.cpus),
     numbersOf(detail.lengths),
@@ -92,6 +130,8 @@ export async function slicesOf(run: Run): Promise<Slices | undefined> {
   ]);
   const count = activity.length;
   const [start, end, message] = [0, 0, 0].map(() => new Float64Array(count));
+  const [sent, received] = [0, 0].map(() => new Int32Array(headers?.id.length ?? 0).fill(-1));
+  const open = headers && [placesOf(headers.source), placesOf(headers.destination)];
   const lanes = [];
   let next = 0;
   // The last message of each activity.
@@ -102,43 +142,67 @@ export async function slicesOf(run: Run): Promise<Slices | undefined> {
     for (; next < from + lengths[lane] && next < count; next++) {
       start[next] = time + starts[next];
       time = end[next] = start[next] + durations[next];
-      if (steps[next] > 0) message[next] = last[activity[next]] += unfolded(steps[next] - 1);
-      else message[next] = -1;
+      const [kind, code] = [activity[next], codes[next]];
+      if (code === 0) {
+        message[next] = -1;
+      } else if (code % 2 === 0) {
+        message[next] = last[kind] += unfolded(code / 2 - 1);
+      } else {
+        const receives = kind === 2;
+        const list = open![receives ? 1 : 0].get(ranks[lane])!;
+        const [place] = list.splice(list.length - 1 - (code - 1) / 2, 1);
+        message[next] = last[kind] = headers!.id[place];
+        (receives ? received : sent)[place] = next;
+      }
     }
     lanes.push({ rank: ranks[lane], cpu: cpus[lane], from, to: next });
   }
-  return { lanes, start, end, activity, message };
+  return {
+    slices: { lanes, start, end, activity, message },
+    periods: { sent, received },
+  };
 }
 
-export async function messagesOf(run: Run): Promise<Messages | undefined> {
-  const detail = run.messages?.detail;
-  if (!detail) return undefined;
-  const [id, source, to, tag, size, known, injected, posted, delivered, matched] =
-    await Promise.all([
-      sumsOf(detail.ids),
-      sumsOf(detail.sources),
-      stepsOf(detail.destinations),
-      sumsOf(detail.tags),
-      sumsOf(detail.sizes),
-      bytesOf(detail.known),
-      sumsOf(detail.injected),
-      stepsOf(detail.posted),
-      stepsOf(detail.delivered),
-      stepsOf(detail.matched),
-    ]);
+/** Messages with their times, which `messages.rs` takes from their busy periods. */
+async function messagesOf(
+  detail: Json,
+  headers: Headers,
+  slices?: Slices,
+  periods?: Periods,
+): Promise<Messages> {
+  const [injected, posted, delivered, matched] = await Promise.all([
+    stepsOf(detail.injected),
+    numbersOf(detail.posted),
+    stepsOf(detail.delivered),
+    stepsOf(detail.matched),
+  ]);
+  const lastPosted = new Map<number, number>();
+  let entry = 0;
   let longest = 0;
-  for (let place = 0; place < id.length; place++) {
-    to[place] += source[place];
-    posted[place] = injected[place] - posted[place];
+  for (let place = 0; place < injected.length; place++) {
+    const source = headers.source[place];
+    const [sent, received] = [periods?.sent[place] ?? -1, periods?.received[place] ?? -1];
+    entry = injected[place] += sent < 0 ? entry : slices!.end[sent];
+    const step = posted[place];
+    const near = sent < 0 ? entry : slices!.start[sent];
+    if (step === 1) posted[place] = lastPosted.get(source)!;
+    else posted[place] = near + (step === 0 ? 0 : unfolded(step - 1));
+    lastPosted.set(source, posted[place]);
     longest = Math.max(longest, delivered[place]);
-    delivered[place] += injected[place];
-    matched[place] += delivered[place];
+    delivered[place] += entry;
+    matched[place] += received < 0 ? delivered[place] : slices!.start[received];
   }
-  const destination = to;
-  return {
-    ...{ id, source, destination, tag, size, known },
-    ...{ posted, injected, delivered, matched, longest },
-  };
+  return { ...headers, posted, injected, delivered, matched, longest };
+}
+
+/** The busy periods and messages that the page has one by one. */
+export async function eventsOf(run: Run): Promise<{ slices?: Slices; messages?: Messages }> {
+  const [activity, detail] = [run.activity?.detail, run.messages?.detail];
+  const headers = detail && (await headersOf(detail));
+  const found = activity && (await slicesOf(activity, headers));
+  const messages =
+    headers && (await messagesOf(detail, headers, found?.slices, found?.periods));
+  return { slices: found?.slices, messages };
 }
 
 export async function pathOf(run: Run): Promise<Path | undefined> {

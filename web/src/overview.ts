@@ -32,7 +32,7 @@ export function bar(parts: [string, string, number][], whole: number): SVGElemen
   });
   const text = parts.map(([name, , value]) => `${name} ${percent(value / whole)}`).join(", ");
   const view = { viewBox: "0 0 1000 40", preserveAspectRatio: "none", class: "bar" };
-  return s("svg", { ...view, role: "img", "aria-label": text }, ...rects);
+  return s("svg", { ...view, role: "img", "aria-label": text || "empty" }, ...rects);
 }
 
 export function overview(run: Run): HTMLElement {

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     Error, Window,
     blob::{Blobs, Column},
+    links::Links,
     ranks::{GROUPS, Scale},
 };
 
@@ -121,8 +122,6 @@ struct Detail {
     run: Option<(u32, u8, u64)>,
     last_rank: u64,
     end: u64,
-    /// The last message of each activity.
-    message: [u64; 3],
     count: u64,
     /// Rank, CPU and number of periods of each run.
     runs: [Column; 3],
@@ -138,7 +137,6 @@ impl Detail {
             run: None,
             last_rank: 0,
             end: 0,
-            message: [0; 3],
             count: 0,
             runs: [(); 3].map(|()| Column::new()),
             activity: Column::new(),
@@ -147,7 +145,7 @@ impl Detail {
         }
     }
 
-    fn add(&mut self, row: &ActivityRow) {
+    fn add(&mut self, row: &ActivityRow, links: &mut Links) {
         match &mut self.run {
             Some((rank, cpu, length)) if (*rank, *cpu) == (row.rank, row.cpu) => *length += 1,
             _ => {
@@ -159,16 +157,7 @@ impl Detail {
         self.times[0].difference(row.start.ps(), self.end);
         self.times[1].difference(row.end.ps(), row.start.ps());
         self.end = row.end.ps();
-        match row.message.map(u64::from) {
-            Some(message) => {
-                // 0 stands for none; a step is folded and counts from 1.
-                let last = &mut self.message[row.activity as usize];
-                let step = message.wrapping_sub(*last).cast_signed();
-                self.messages.push((step << 1 ^ step >> 63).cast_unsigned() + 1);
-                *last = message;
-            }
-            None => self.messages.push(0),
-        }
+        self.messages.push(links.period(row));
         self.count += 1;
     }
 
@@ -199,11 +188,12 @@ impl Detail {
     }
 }
 
-/// Reads the busy periods of a run; null if the folder does not have them.
+/// Reads the busy periods of a run and links them with their messages; null if the folder does not have them.
 pub fn read(
     folder: &Path,
     scale: &Scale,
     chosen: &Chosen,
+    links: &mut Links,
     blobs: &mut Blobs,
 ) -> Result<Value, Error> {
     let path = Artifact::Activity.path(folder);
@@ -227,7 +217,7 @@ pub fn read(
         let start = row.start.ps();
         let on_path = || chosen.slices.contains(&(row.rank, row.cpu, start));
         if chosen.covers(start, row.end.ps()) || on_path() {
-            detail.add(&row);
+            detail.add(&row, links);
         }
     }
     let draws_all = detail.count == total && total <= FEW;

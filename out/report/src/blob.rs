@@ -63,9 +63,14 @@ impl Column {
 
     /// Appends how much a number is more, or less, than another.
     pub fn difference(&mut self, number: u64, other: u64) {
-        let step = number.wrapping_sub(other).cast_signed();
-        self.push((step << 1 ^ step >> 63).cast_unsigned());
+        self.push(folded(number, other));
     }
+}
+
+/// How much a number is more, or less, than another, folded.
+pub fn folded(number: u64, other: u64) -> u64 {
+    let step = number.wrapping_sub(other).cast_signed();
+    (step << 1 ^ step >> 63).cast_unsigned()
 }
 
 #[cfg(test)]

@@ -125,6 +125,8 @@ fn program(folder: &Path, options: &Options, blobs: &mut Blobs) -> Result<Value,
     if options.anonymous {
         anonymous::summary(&mut summary);
     }
+    let mut messages = messages::read(folder, &scale, &chosen)?;
+    let activity = activity::read(folder, &scale, &chosen, &mut messages.links, blobs)?;
     Ok(json!({
         "kind": "program",
         "summary": summary,
@@ -136,8 +138,8 @@ fn program(folder: &Path, options: &Options, blobs: &mut Blobs) -> Result<Value,
             "windows_ps": windows.collect::<Vec<_>>() },
         "ranks": ranks::read(folder, &scale)?,
         "path": path,
-        "activity": activity::read(folder, &scale, &chosen, blobs)?,
-        "messages": messages::read(folder, &scale, &chosen, blobs)?,
+        "activity": activity,
+        "messages": messages.finish(blobs),
         "calls": calls::read(folder, &scale)?,
         "lines": lines::read(folder, &chosen, options.anonymous, blobs)?,
         "network": network,

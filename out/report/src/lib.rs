@@ -18,6 +18,7 @@ mod blob;
 mod calls;
 mod folder;
 mod lines;
+mod links;
 mod messages;
 mod network;
 mod page;

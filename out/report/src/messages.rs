@@ -1,6 +1,6 @@
 //! Messages: by size, by pair of ranks, and one by one where that is wanted.
 
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 use results::{Artifact, MessageRow, Reader};
 use serde_json::{Value, json};
@@ -9,7 +9,8 @@ use units::Time;
 use crate::{
     Error,
     activity::Chosen,
-    blob::{Blobs, Column},
+    blob::{Blobs, Column, folded},
+    links::Links,
     ranks::{GROUPS, Scale},
 };
 
@@ -26,14 +27,7 @@ struct Bin {
     longest: u64,
 }
 
-/// Messages one by one.
-struct Detail {
-    count: u64,
-    last: [u64; 5],
-    columns: [Column; 10],
-}
-
-/// The names of the columns of [`Detail`], in their order.
+/// The names of the columns of messages, in their order.
 const COLUMNS: [&str; 10] = [
     "ids",
     "sources",
@@ -47,19 +41,19 @@ const COLUMNS: [&str; 10] = [
     "matched",
 ];
 
-impl Detail {
-    fn new() -> Self {
-        Self { count: 0, last: [0; 5], columns: [(); 10].map(|()| Column::new()) }
-    }
-
-    fn add(&mut self, row: &MessageRow) {
-        let [ids, sources, destinations, tags, sizes, known, injected, posted, delivered, matched] =
-            &mut self.columns;
+/// Messages one by one. Their times are differences from those of their busy periods.
+fn detail(links: &Links, blobs: &mut Blobs) -> Value {
+    let mut columns = [(); COLUMNS.len()].map(|()| Column::new());
+    let [ids, sources, destinations, tags, sizes, known, injected, posted, delivered, matched] =
+        &mut columns;
+    let (mut count, mut last, mut last_entry) = (0_u64, [0; 4], 0);
+    // By source, when its last message was posted.
+    let mut last_posted: HashMap<u32, u64> = HashMap::new();
+    for (row, sent, received) in links.messages() {
         let source = u64::from(row.source);
         let now = [row.id, source, row.tag.cast_unsigned(), row.size];
-        for ((column, now), last) in
-            [ids, sources, tags, sizes].into_iter().zip(now).zip(&mut self.last)
-        {
+        let differing = [&mut *ids, &mut *sources, &mut *tags, &mut *sizes];
+        for ((column, now), last) in differing.into_iter().zip(now).zip(&mut last) {
             column.difference(now, *last);
             *last = now;
         }
@@ -67,23 +61,31 @@ impl Detail {
         let times = [row.posted, row.injected, row.delivered, row.matched];
         let bits = times.iter().enumerate().map(|(bit, time)| u8::from(time.is_some()) << bit);
         known.bytes(&[bits.sum()]);
-        let entry = row.injected.map_or(self.last[4], Time::ps);
-        injected.difference(entry, self.last[4]);
-        self.last[4] = entry;
-        posted.difference(entry, row.posted.map_or(entry, Time::ps));
-        let arrival = row.delivered.map_or(entry, Time::ps);
-        delivered.difference(arrival, entry);
-        matched.difference(row.matched.map_or(arrival, Time::ps), arrival);
-        self.count += 1;
+        let write = |column: &mut Column, time: Option<Time>, near: u64| {
+            let time = time.map_or(near, Time::ps);
+            column.difference(time, near);
+            time
+        };
+        let entry = write(injected, row.injected, sent.map_or(last_entry, |sent| sent.end));
+        last_entry = entry;
+        let near = sent.map_or(entry, |sent| sent.start);
+        let post = row.posted.map_or(near, Time::ps);
+        let with = last_posted.insert(row.source, post);
+        // 1 stands for the time of the source's message before.
+        match folded(post, near) {
+            0 => posted.push(0),
+            _ if with == Some(post) => posted.push(1),
+            step => posted.push(step.wrapping_add(1)),
+        }
+        let arrival = write(delivered, row.delivered, entry);
+        write(matched, row.matched, received.unwrap_or(arrival));
+        count += 1;
     }
-
-    fn finish(self, blobs: &mut Blobs) -> Value {
-        let columns = COLUMNS.into_iter().zip(self.columns);
-        let named = columns.map(|(name, column)| (name.to_owned(), blobs.add(column)));
-        let mut detail: serde_json::Map<_, _> = named.collect();
-        detail.insert("count".to_owned(), json!(self.count));
-        Value::Object(detail)
-    }
+    let columns = COLUMNS.into_iter().zip(columns);
+    let named = columns.map(|(name, column)| (name.to_owned(), blobs.add(column)));
+    let mut detail: serde_json::Map<_, _> = named.collect();
+    detail.insert("count".to_owned(), json!(count));
+    Value::Object(detail)
 }
 
 /// Bytes and messages by pair of ranks, or of groups of ranks.
@@ -123,20 +125,36 @@ impl Matrix {
     }
 }
 
-/// Reads the messages of a run; null if the folder does not have them.
-pub fn read(
-    folder: &Path,
-    scale: &Scale,
-    chosen: &Chosen,
-    blobs: &mut Blobs,
-) -> Result<Value, Error> {
+/// The messages of a run.
+#[derive(Default)]
+pub struct Messages {
+    /// Those that the page has one by one.
+    pub links: Links,
+    /// Total, sizes and matrix; `None` if the folder does not have them.
+    found: Option<(u64, Vec<Value>, Matrix)>,
+}
+
+impl Messages {
+    /// The part of the document; null if the folder does not have messages.
+    pub fn finish(&self, blobs: &mut Blobs) -> Value {
+        let Some((total, sizes, matrix)) = &self.found else { return Value::Null };
+        json!({
+            "total": total,
+            "sizes": sizes,
+            "matrix": matrix.finish(blobs),
+            "detail": detail(&self.links, blobs),
+        })
+    }
+}
+
+/// Reads the messages of a run.
+pub fn read(folder: &Path, scale: &Scale, chosen: &Chosen) -> Result<Messages, Error> {
     let path = Artifact::Messages.path(folder);
     if !path.is_file() {
-        return Ok(Value::Null);
+        return Ok(Messages::default());
     }
     let mut bins = [Bin::default(); SIZES];
-    let (mut matrix, mut detail) = (Matrix::new(scale), Detail::new());
-    let mut total = 0_u64;
+    let (mut matrix, mut rows, mut total) = (Matrix::new(scale), Vec::new(), 0_u64);
     for row in Reader::<MessageRow>::open(&path)? {
         let row = row?;
         for rank in [row.source, row.destination] {
@@ -156,7 +174,7 @@ pub fn read(
         let start = row.injected.or(row.posted).unwrap_or_default().ps();
         let end = row.matched.or(row.delivered).unwrap_or(Time::MAX).ps();
         if chosen.covers(start, end) || chosen.messages.contains(&row.id) {
-            detail.add(&row);
+            rows.push(row);
         }
     }
     let used = bins.iter().enumerate().filter(|(_, bin)| bin.messages > 0);
@@ -174,10 +192,5 @@ pub fn read(
             })
         })
         .collect();
-    Ok(json!({
-        "total": total,
-        "sizes": sizes,
-        "matrix": matrix.finish(blobs),
-        "detail": detail.finish(blobs),
-    }))
+    Ok(Messages { links: Links::new(rows), found: Some((total, sizes, matrix)) })
 }

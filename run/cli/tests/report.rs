@@ -319,7 +319,8 @@ fn names_are_text() {
     let write = |name: &str, text: &str| folder.write(&format!("{run}/{name}"), text);
     let summary = json!({
         "makespan_ps": 1000, "ranks": 1, "messages": 0, "bytes": 0, "events": 1,
-        "remarks": [MARKUP], "parameters": { MARKUP: MARKUP, "workload.source": MARKUP },
+        "critical_path": { "rank": 0, "compute_ps": 1000 }, "remarks": [MARKUP],
+        "parameters": { MARKUP: MARKUP, "workload.source": MARKUP },
     });
     write("summary.json", &summary.to_string());
     let manifest = json!({
