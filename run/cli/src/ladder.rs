@@ -201,9 +201,10 @@ fn disagreement(ladder: &Ladder, last: &Rung) -> String {
     let mut text = String::new();
     for rung in models(ladder).filter(|rung| rung.name != last.name) {
         let far = |(a, b): (&Time, &Time)| a.ps().abs_diff(b.ps());
-        let pairs = || rung.finish.iter().zip(&last.finish);
+        let pairs = rung.finish.iter().zip(&last.finish).enumerate();
+        let apart = pairs.filter(|(_, pair)| far(*pair) > 0);
         let Some((rank, (ours, theirs))) =
-            pairs().enumerate().max_by_key(|(rank, pair)| (far(*pair), usize::MAX - rank))
+            apart.max_by_key(|(rank, pair)| (far(*pair), usize::MAX - rank))
         else {
             continue;
         };

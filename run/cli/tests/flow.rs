@@ -381,3 +381,23 @@ fn a_ladder_of_standard_input_and_one_that_stands_still() {
     let json: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
     assert_eq!(json["rungs"][1]["deadlock"]["pending"][0]["rank"], 0);
 }
+
+/// Interruptions that never end double computation over every model of a ladder.
+#[test]
+fn noise_over_every_model() {
+    let folder = Folder::new("ladder-noise");
+    folder.write("two.goal", "num_ranks 2\nrank 0 { calc 1000 }\nrank 1 { calc 10 }\n");
+    folder.write("m.toml", MACHINE);
+    folder.write("n.txt", "0 1\n");
+    let ladder = "ladder two.goal --machine m.toml --set noise.trace=n.txt --format json";
+    let shown = folder.heddle(ladder);
+    assert_eq!((shown.code, shown.stderr.as_str()), (0, ""));
+    let json: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    let rungs = json["rungs"].as_array().expect("rungs");
+    assert!(rungs.iter().any(|rung| rung["model"] == "flow, hybrid"), "{}", shown.stdout);
+    let table = folder.heddle("ladder two.goal --machine m.toml --set noise.trace=n.txt");
+    assert!(!table.stdout.contains("disagree"), "{}", table.stdout);
+    for rung in rungs {
+        assert_eq!(rung["makespan_ps"], 2_000_000, "{}", rung["model"]);
+    }
+}

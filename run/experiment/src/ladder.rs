@@ -186,7 +186,6 @@ fn climb(
     if !mistakes.is_empty() {
         return Err(Mistakes(mistakes).into());
     }
-    let noise = Id::all().any(|id| id.key().table() == "noise" && configuration.is_said(id));
     let mut ladder = Ladder::default();
     let remark = used_somewhere(configuration)?;
     let mut computed = Vec::new();
@@ -201,9 +200,6 @@ fn climb(
             settings.push((keys::live::IN_PROCESS.id(), "false"));
         }
         let mut plan = known.plan(configuration.for_model(&settings)?)?;
-        if noise && plan.configuration.model() == scope::Model::Flow {
-            plan.warnings.push("[noise] has no part in the model flow".to_owned());
-        }
         if configuration.is_program() && configuration.word(keys::live::COMPUTE) == "measured" {
             plan.warnings.push(MEASURED.to_owned());
         }
@@ -224,7 +220,7 @@ fn climb(
 }
 
 /// Refuses settings of the command line that no model of the ladder uses. Returns a remark on those
-/// that only some use; noise has a remark of its own.
+/// that only some use.
 fn used_somewhere(configuration: &Configuration) -> Result<Option<String>, Mistakes> {
     let run: Vec<_> =
         models(configuration).into_iter().filter(|model| model.missing.is_none()).collect();
@@ -237,7 +233,7 @@ fn used_somewhere(configuration: &Configuration) -> Result<Option<String>, Mista
     let (mut mistakes, mut partly) = (Vec::new(), Vec::new());
     for id in Id::all().filter(|id| configuration.argument(*id).is_some()) {
         let (key, scope) = (id.key(), id.key().scope);
-        if key.table() == "noise" || kinds.iter().all(|kind| scope.has_model(*kind)) {
+        if kinds.iter().all(|kind| scope.has_model(*kind)) {
             continue;
         }
         if kinds.iter().any(|kind| scope.has_model(*kind)) {

@@ -49,7 +49,7 @@ pub struct Engine<'a, S: Source, R, W, B> {
 }
 
 /// Simulates a program over a network of flows; rank r is on its host `hosts[r]`. Of the settings
-/// count the time unit and the meter; it takes one thread.
+/// count the time unit, noise, the seed and the meter; it takes one thread.
 ///
 /// # Errors
 /// A message larger than its receive, hosts between which there is no route, an overflow of time, a
@@ -210,7 +210,8 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             let stamp = Stamp { time: self.now, cause: self.now, path: clock.path };
             self.reached(rank, (index, Edge::Started), &stamp);
         }
-        let doing = |activity| Doing { activity, index, op, since: self.now, posted, message: 0 };
+        let (since, noise) = (self.now, Time::ZERO);
+        let doing = |activity| Doing { activity, index, op, since, noise, posted, message: 0 };
         match op.kind {
             Kind::Recv => self.post(rank, index, &op),
             Kind::Calc => {
@@ -241,8 +242,12 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         self.protocols.of(self.hosts[rank as usize])
     }
 
-    /// Keeps a CPU busy for some time.
+    /// Keeps a CPU busy for some time, and for what interruptions add to it.
     fn occupy(&mut self, rank: u32, cpu: u8, doing: Doing, time: Time) -> Result<(), Error> {
+        let Settings { noise, seed, .. } = self.settings;
+        let noise = noise.between(*seed, rank, self.now, self.now.saturating_add(time));
+        let time = time.saturating_add(noise);
+        let doing = Doing { noise, ..doing };
         self.ranks[rank as usize].cpus[usize::from(cpu)].doing = Some(doing);
         if time == Time::ZERO {
             return self.done(rank, cpu);
@@ -268,13 +273,14 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let state = &mut self.ranks[rank as usize];
         let place = &mut state.cpus[usize::from(cpu)];
         let Some(doing) = place.doing.take() else { return Ok(()) };
-        let Doing { activity, index, op, since, posted, message } = doing;
+        let Doing { activity, index, op, since, noise, posted, message } = doing;
         let took = self.now.saturating_sub(since);
+        let worked = took.saturating_sub(noise);
         let clock = &mut place.clock;
         clock.free = self.now;
         clock.path = match activity {
-            Activity::Compute => clock.path.compute(took),
-            Activity::Send | Activity::Receive => clock.path.overhead(took),
+            Activity::Compute => clock.path.compute(worked),
+            Activity::Send | Activity::Receive => clock.path.overhead(worked),
         };
         let stamp = Stamp { time: self.now, cause: since, path: clock.path };
         state.totals.busy = state.totals.busy.saturating_add(took);
@@ -562,8 +568,8 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         }
         clock.free = self.now;
         let op = self.op(rank, index);
-        let (activity, since) = (Activity::Receive, self.now);
-        let doing = Doing { activity, index, op, since, posted: since, message: number };
+        let (activity, since, noise) = (Activity::Receive, self.now, Time::ZERO);
+        let doing = Doing { activity, index, op, since, noise, posted: since, message: number };
         self.occupy(rank, cpu, doing, self.protocol(rank).receive.cost(size))
     }
 

@@ -84,6 +84,8 @@ pub struct Doing {
     pub index: u32,
     pub op: Op,
     pub since: Time,
+    /// What interruptions add to it.
+    pub noise: Time,
     pub posted: Time,
     /// The message of a receive.
     pub message: u32,

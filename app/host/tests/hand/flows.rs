@@ -6,7 +6,7 @@ use flow::{Contention, Factors, Link, Network, Parameters, Routes, Sharing};
 use host::{Error, Outcome, Piece, Pieces, Protocol, Protocols, Settings, simulate_flow};
 use kernel::Silent;
 
-use super::{finish, image};
+use super::{finish, image, resources::noisy};
 
 struct Wire;
 
@@ -56,12 +56,21 @@ fn run_on(
     usual: Protocol,
     text: &str,
 ) -> Result<Outcome, Error> {
+    run_with(&Settings::default(), hosts, cores, usual, text)
+}
+
+fn run_with(
+    settings: &Settings,
+    hosts: &[u32],
+    cores: &[Option<u32>],
+    usual: Protocol,
+    text: &str,
+) -> Result<Outcome, Error> {
     let links = [Link { bandwidth: 1e9, sharing: Sharing::Shared }];
     let mut network = Network::new(Wire, &links, cores, parameters(), Silent);
     let protocols = Protocols { usual, ..Protocols::default() };
     let program = image(text);
-    let settings = Settings::default();
-    simulate_flow(&mut network, hosts, &protocols, &program, &settings, Silent)
+    simulate_flow(&mut network, hosts, &protocols, &program, settings, Silent)
         .map(|(outcome, _)| outcome)
 }
 
@@ -96,6 +105,23 @@ fn an_eager_message_travels_before_its_receive_is_posted() {
     let text = "num_ranks 3\nrank 0 {\nl1: send 50b to 1\nl2: calc 7\nl2 requires l1\n}\n\
                 rank 1 {\nl1: calc 5000\nl2: recv 50b from 0\nl2 requires l1\n}\nrank 2 {\n}\n";
     assert_eq!(finish(run(text)), [107, 5050, 0]);
+}
+
+/// The same while interruptions double all that a CPU does: the send takes 200, so that the message
+/// is there at 1250; the receive is posted at 10 000. On the critical path, noise is waiting.
+#[test]
+fn noise_lengthens_what_cpus_do() {
+    let text = "num_ranks 2\nrank 0 {\nl1: send 50b to 1\nl2: calc 7\nl2 requires l1\n}\n\
+                rank 1 {\nl1: calc 5000\nl2: recv 50b from 0\nl2 requires l1\n}\n";
+    let outcome = run_with(&noisy(), &[0, 1], &[], protocol(), text).expect("it runs");
+    let path = outcome.path;
+    let parts = [path.compute, path.overhead, path.latency, path.bandwidth, path.waiting];
+    assert_eq!(parts.map(|part| part.ps() / 1000), [5000, 50, 0, 0, 5050]);
+    assert_eq!(finish(Ok(outcome)), [214, 10_100]);
+    // Two ranks take turns on a core: each has 200 ns to do.
+    let text = "num_ranks 2\nrank 0 {\ncalc 100\n}\nrank 1 {\ncalc 100\n}\n";
+    let shared = run_with(&noisy(), &[0, 0], &[Some(1)], protocol(), text);
+    assert_eq!(finish(shared), [400, 400]);
 }
 
 #[test]

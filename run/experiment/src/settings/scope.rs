@@ -250,8 +250,7 @@ pub(super) const PLACED: Scope = scope(Part::Run, PLACES | RAILED, ANY_WORKLOAD)
 /// Placement of several ranks on a host.
 pub(super) const SHARING: Scope = scope(Part::Run, PLACES | RAILED, PROGRAMS);
 /// Noise.
-pub(super) const NOISE: Scope =
-    scope(Part::Run, models(&[Loggops, Loggopsim, Infiniband, Packet, Rails]), PROGRAMS);
+pub(super) const NOISE: Scope = scope(Part::Run, ANY_MODEL, PROGRAMS);
 /// Everything, generated schedules included.
 pub(super) const SEED: Scope = scope(Part::Program, ANY_MODEL, ANY_WORKLOAD);
 /// Every run.
