@@ -328,6 +328,12 @@ fn a_limited_address_space() {
         "ulimit -d 1000000; $HEDDLE mpirun -q -n 1024 --in-process --compute-time off $PROGRAM";
     let ran = shell(&folder, &compiled("barrier"), few);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "private memory");
+    // Stacks take what is left by what else is mapped in advance.
+    for limit in [600_000, 1_000_000, 1_500_000, 2_000_000, 4_000_000] {
+        let script = format!("ulimit -v {limit}; $HEDDLE mpirun -q -n 64 --in-process $PROGRAM");
+        let ran = shell(&folder, &compiled("barrier"), &script);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{limit}");
+    }
     for how in WAYS {
         let script = format!("ulimit -v 3000000; $HEDDLE mpirun -q -n 65536 {how} $PROGRAM");
         let ran = shell(&folder, &program, &script);

@@ -60,7 +60,8 @@ pub struct Stacks {
 
 impl Stacks {
     /// For so many ranks: each as large as the system's limit of a process, as long as all together
-    /// are not too large, also for a limited address space.
+    /// are not too large. Where a limited address space has no room for that, half of it, and so
+    /// on, down to what each needs at least.
     pub fn new(ranks: u32) -> io::Result<Self> {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: a place for the limits.
@@ -68,31 +69,22 @@ impl Stacks {
         let most = usize::try_from(limit.rlim_cur).unwrap_or(UNLIMITED).min(UNLIMITED);
         let all = rank_ipc::share().and_then(|share| usize::try_from(share).ok());
         let share = all.unwrap_or(STACKS).min(STACKS) / ranks.max(1) as usize;
-        let each = share.min(most).max(STACK).next_multiple_of(PAGE);
-        let executable = if is_code() { libc::PROT_EXEC } else { 0 };
-        let protection = libc::PROT_READ | libc::PROT_WRITE | executable;
-        let length = ranks as usize * each;
-        let map = |flags, file| {
-            let flags = flags | libc::MAP_NORESERVE;
-            // SAFETY: new memory, wherever the system likes.
-            unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, file, 0) }
+        let mut each = share.min(most).max(STACK).next_multiple_of(PAGE);
+        let (start, length) = loop {
+            let length = ranks as usize * each;
+            if let Some(start) = mapped(length) {
+                break (start, length);
+            }
+            if each <= STACK {
+                let text = format!(
+                    "the address space has no room for {} MiB of stacks of {ranks} ranks; is it \
+                     limited (ulimit -v)?",
+                    length >> 20
+                );
+                return Err(io::Error::new(io::ErrorKind::OutOfMemory, text));
+            }
+            each = (each / 2).max(STACK).next_multiple_of(PAGE);
         };
-        let mut start = map(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1);
-        if start == libc::MAP_FAILED
-            && let Ok(file) = large::file(c"heddle-stacks", length)
-        {
-            // Where the system promises no more memory than it has (vm.overcommit_memory = 2), a
-            // file counts as it is used.
-            start = map(libc::MAP_SHARED, file.as_raw_fd());
-        }
-        if start == libc::MAP_FAILED {
-            let text = format!(
-                "the address space has no room for {} MiB of stacks of {ranks} ranks; is it \
-                 limited (ulimit -v)?",
-                length >> 20
-            );
-            return Err(io::Error::new(io::ErrorKind::OutOfMemory, text));
-        }
         // Where the system gives huge pages unasked, a stack that needs two pages would take two
         // MiB. SAFETY: the memory above. Systems without huge pages refuse.
         unsafe { libc::madvise(start, length, libc::MADV_NOHUGEPAGE) };
@@ -124,6 +116,23 @@ impl Stacks {
         };
         Ok(Part { base: pointer(end)?, limit: pointer(start + GUARD)? })
     }
+}
+
+/// So many bytes for stacks; `None` if there is no room.
+fn mapped(length: usize) -> Option<*mut c_void> {
+    let executable = if is_code() { libc::PROT_EXEC } else { 0 };
+    let protection = libc::PROT_READ | libc::PROT_WRITE | executable;
+    let map = |flags, file| {
+        let flags = flags | libc::MAP_NORESERVE;
+        // SAFETY: new memory, wherever the system likes.
+        let start = unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, file, 0) };
+        (start != libc::MAP_FAILED).then_some(start)
+    };
+    map(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1).or_else(|| {
+        // Where the system promises no more memory than it has (vm.overcommit_memory = 2), a file
+        // counts as it is used.
+        map(libc::MAP_SHARED, large::file(c"heddle-stacks", length).ok()?.as_raw_fd())
+    })
 }
 
 /// True if the program or one of its libraries asks for stacks that can be executed: so compilers
