@@ -10,8 +10,8 @@
  * node with queues of 8 packets, of which a packet takes the shortest; all packets at their
  * destination may be consumed at once. A packet at the head of a queue asks for one output channel
  * a cycle (oneask): adaptive ones, then the escape. A link stays with a packet until its tail
- * (sticky). The bubble looks at the local queue (localbub). Prints accepted phits a node and
- * cycle.
+ * (sticky). The bubble looks at the local queue (localbub). A node consumes at most eject phits a
+ * cycle. Prints accepted phits a node and cycle.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -28,8 +28,9 @@ typedef struct { Packet packets[RING]; int head, count, phits, promised, room, o
 static struct { const char *name; double value; } options[] = {
     {"k", 8},   {"load", 1}, {"ninj", 4},   {"ipr", 0},         {"lbr", 0},  {"sticky", 1},
     {"oneask", 1}, {"localbub", 1}, {"cycles", 30000}, {"warm", 10000}, {"seed", 1},
+    {"eject", OUTS},
 };
-enum { K, LOAD, NINJ, IPR, LBR, STICKY, ONEASK, LOCALBUB, CYCLES, WARM, SEED, COUNT };
+enum { K, LOAD, NINJ, IPR, LBR, STICKY, ONEASK, LOCALBUB, CYCLES, WARM, SEED, EJECT, COUNT };
 
 static int k, injectors;
 static Queue (*queues)[QUEUES];
@@ -163,9 +164,10 @@ static void move(int node, int way) {
     if (packet->out == P) leave(queue), owner[node][out] = NONE;
 }
 
-static long consume(int node) {
+static long consume(int node, long cycle) {
     long phits = 0;
-    for (int from = 0; from < OUTS; from++) {
+    for (int i = 0; i < OUTS && phits < options[EJECT].value; i++) {
+        int from = (i + cycle) % OUTS;
         Queue *queue = &queues[node][from];
         if (queue->output != CONSUMED || first(queue)->in == first(queue)->out) continue;
         phits++, queue->phits--;
@@ -198,7 +200,7 @@ int main(int argc, char **argv) {
     for (long cycle = 0; cycle < cycles + warm; cycle++) {
         for (int node = 0; node < nodes; node++) generate(node), allocate(node);
         for (int node = 0; node < nodes; node++) {
-            long phits = consume(node);
+            long phits = consume(node, cycle);
             accepted += cycle < warm ? 0 : phits;
             for (int way = 0; way < WAYS; way++) move(node, way);
         }

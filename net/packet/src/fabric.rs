@@ -8,6 +8,7 @@ use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::arbiter::Arbitration;
 use crate::census::Tree;
+use crate::node::Bundle;
 use crate::parameters::{
     Choice, Injector, Invalid, Parameters, Switching, flit_time, is_delay, is_pace,
 };
@@ -91,6 +92,8 @@ pub struct Fabric {
     pub(crate) buffer: u32,
     /// The full packets that a buffer holds under bubble flow control; else 0.
     pub(crate) places: usize,
+    /// The links between a host and its router.
+    pub(crate) bundle: Bundle,
     /// The lane of the routing for each channel.
     lanes: Box<[u8]>,
     /// The channels of each lane, from the first to behind the last.
@@ -112,8 +115,10 @@ fn flight(millimetres: u32) -> Time {
 /// reported.
 fn ports(graph: &Graph, parameters: &Parameters) -> Result<(Vec<u32>, Vec<Port>), Vec<Invalid>> {
     let node = parameters.node().into_iter().max().unwrap_or_default();
+    let bundle = Bundle::new(parameters);
     let (mut first, mut ports, mut wrong) = (vec![0], Vec::new(), Vec::new());
     for device in 0..graph.devices() {
+        let own = ports.len();
         for end in graph.ends(device) {
             let link = end.map(|end| (end, graph.link(end.link)));
             ports.push(link.map_or(Port::NONE, |(end, link)| {
@@ -133,6 +138,7 @@ fn ports(graph: &Graph, parameters: &Parameters) -> Result<(Vec<u32>, Vec<Port>)
                 Port { peer: DeviceId(end.device), plug: end.port, flit, cable }
             }));
         }
+        bundle.add(graph, device, own, &mut ports);
         first.push(ports.len() as u32);
     }
     if wrong.is_empty() { Ok((first, ports)) } else { Err(wrong) }
@@ -168,9 +174,13 @@ impl Fabric {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        let (first, ports) = ports(graph, &parameters)?;
         let lanes = u32::from(routes.lanes());
         let channels = parameters.channels.unwrap_or(lanes).max(1);
+        let bundle = Bundle::new(&parameters);
+        if let Some(wrong) = bundle.check(graph, channels) {
+            return Err(vec![wrong]);
+        }
+        let (first, ports) = ports(graph, &parameters)?;
         let lane_of = |channel: u32| ((channel + 1) * lanes - 1) / channels;
         let share_of = |lane| (lane * channels / lanes, (lane + 1) * channels / lanes);
         let mut fabric = Self {
@@ -182,6 +192,7 @@ impl Fabric {
             channels: channels as usize,
             buffer: 0,
             places: 0,
+            bundle,
             lanes: (0..channels).map(|channel| lane_of(channel) as u8).collect(),
             shares: (0..lanes).map(share_of).collect(),
             lookahead: Time::ZERO,
@@ -415,17 +426,12 @@ impl Fabric {
         self.port(device, port).is_some_and(|port| self.is_host(port.peer))
     }
 
-    /// The channel of the link behind a host's port that a packet takes by the direction in which
-    /// its first router sends it; `None` if that does not decide.
-    pub(crate) fn channel_by_direction(
-        &self,
-        (host, port): (HostId, u16),
-        header: &Header,
-    ) -> Option<u8> {
+    /// The port by which the first router sends a packet that leaves its host by a port of the
+    /// topology; `None` if the direction decides about no injector.
+    pub(crate) fn direction(&self, (host, port): (HostId, u16), header: &Header) -> Option<u16> {
         let decides = self.parameters.injector == Injector::Direction;
         let link = self.port(host.into(), port).filter(|_| decides)?;
-        let hop = self.hop(link.peer, link.plug, 0, header);
-        Some((usize::from(hop.port) % self.channels) as u8)
+        Some(self.hop(link.peer, link.plug, 0, header).port)
     }
 
     /// The route that a host chooses for a message.
@@ -463,7 +469,7 @@ impl Fabric {
         }
     }
 
-    /// The next hop of a packet that has come into a router on a lane.
+    /// The next hop of a packet that has come into a router on a lane, by a port of the topology.
     pub(crate) fn hop(&self, device: DeviceId, port: u16, lane: u8, header: &Header) -> Hop {
         self.routes.hop(device.0, port, lane, header)
     }

@@ -3,8 +3,9 @@
 //! Messages leave by a port in the order in which they enter, packet by packet. A packet takes the
 //! next virtual channel, in turn, that has room for it (for a flit under wormhole switching), or
 //! the one that `network.injector` says, and keeps the link until its tail has left. Where its
-//! direction decides, messages of one channel do not wait for those of another. Arriving flits are
-//! taken at the pace of the link. A message is delivered when all its flits are there; where the
+//! direction decides, messages of one channel do not wait for those of another. Where a host has
+//! several injection ports, a message takes one of these when it enters. Arriving flits are taken
+//! at the pace of the link. A message is delivered when all its flits are there; where the
 //! order of a pair of hosts is kept, it also waits for those before it.
 
 use std::cmp::Reverse;
@@ -71,6 +72,8 @@ struct Sender {
     returning: Box<[Stream]>,
     /// The channel that was taken last.
     last: u8,
+    /// Flits that wait here or in the queue at the router, where messages choose among ports.
+    backlog: u32,
     /// The time from which on the link is free.
     free: u64,
     /// The time at which it acts next.
@@ -108,6 +111,8 @@ struct Order {
 #[derive(Clone, Debug)]
 pub struct Interface {
     host: HostId,
+    /// The place in its bundle of the injection port that was taken last.
+    last: u16,
     senders: Box<[Sender]>,
     /// By port and virtual channel.
     coming: Box<[Option<Coming>]>,
@@ -126,21 +131,23 @@ impl Interface {
     /// The interface of a host.
     pub fn new(net: &Fabric, host: HostId) -> Self {
         let ports = net.ports(host.into()).len();
-        let (channels, buffer) = (net.channels, net.buffer);
+        let (channels, buffer) = (net.injection_channels(), net.buffer);
         let sender = Sender {
             queue: VecDeque::new(),
             leaving: None,
             credits: vec![buffer; channels].into(),
             returning: vec![Stream::ENDED; channels].into(),
             last: channels as u8 - 1,
+            backlog: 0,
             free: 0,
             wake: NEVER,
             stalled: NEVER,
         };
         Self {
             host,
+            last: 0,
             senders: vec![sender; ports].into(),
-            coming: vec![None; ports * channels].into(),
+            coming: vec![None; ports * net.channels].into(),
             complete_at: NEVER,
             missing: FxHashMap::default(),
             places: FxHashMap::default(),
@@ -160,26 +167,57 @@ impl Interface {
         let choice = net.choose(self.host, destination, id);
         let (from, to) = (self.host.0, destination.0);
         let header = Header { source: from, destination: to, level: 0, choice };
-        let port = usize::from(net.routes().first_hop(&header).port);
+        let port = net.routes().first_hop(&header).port;
         let place = if net.parameters().ordered {
             let place = self.places.entry(destination).or_default();
             std::mem::replace(place, place.wrapping_add(1))
         } else {
             0
         };
-        let packets = net.parameters().message_flits(bytes).0 as u32;
+        let (packets, flits) = net.parameters().message_flits(bytes);
         let blank = Packet::blank(self.host, destination).with_id(id);
         let born = net.cycle_of(at);
-        let packet = Packet { choice, place, packets, born, ..blank };
-        let Some(sender) = self.senders.get_mut(port) else { return };
+        let packet = Packet { choice, place, packets: packets as u32, born, ..blank };
+        let (port, channel) = self.injector(net, at, port, &header);
+        let Some(sender) = self.senders.get_mut(usize::from(port)) else { return };
         let from = at + net.delays.injection;
-        let channel = net.channel_by_direction((self.host, port as u16), &header);
+        let flits = u32::try_from(flits).unwrap_or(u32::MAX);
+        sender.backlog = sender.backlog.saturating_add(flits);
         sender.queue.push_back(Queued { from, bytes, packet, channel });
         let overtakes = channel.is_some() && sender.stalled != NEVER;
         if sender.queue.len() == 1 || overtakes {
             sender.wake = sender.wake.min(from.max(sender.free));
             self.next = self.next.min(sender.wake);
         }
+    }
+
+    /// The injection port that a message takes whose first hop is by a port of the topology, and
+    /// the channel there if its direction decides about that.
+    fn injector(
+        &mut self,
+        net: &Fabric,
+        now: u64,
+        port: u16,
+        header: &Header,
+    ) -> (u16, Option<u8>) {
+        let direction = net.direction((self.host, port), header);
+        let ports = net.injection_ports(self.host.into(), port);
+        let count = ports.len() as u16;
+        if count <= 1 {
+            let channel = |port: u16| (usize::from(port) % net.injection_channels()) as u8;
+            return (ports.start, direction.map(channel));
+        }
+        let turn = (1..=count).map(|step| (self.last + step) % count);
+        let waits = |&place: &u16| {
+            let sender = self.senders.get(usize::from(ports.start + place));
+            sender.map_or(0, |sender| sender.waits(net, now))
+        };
+        self.last = match (net.parameters().injector, direction) {
+            (Injector::Direction, Some(port)) => port % count,
+            (Injector::Shortest, _) => turn.min_by_key(waits).unwrap_or(0),
+            _ => (self.last + 1) % count,
+        };
+        (ports.start + self.last, None)
     }
 
     /// A signal arrives.
@@ -368,6 +406,15 @@ impl Interface {
 }
 
 impl Sender {
+    /// Flits that wait here or in the queue at the router at `now`.
+    fn waits(&self, net: &Fabric, now: u64) -> u32 {
+        let credits = self.credits.iter().zip(&self.returning);
+        let used = credits.map(|(&credits, returning)| {
+            net.buffer.saturating_sub(credits + u32::from({ *returning }.take(now)))
+        });
+        self.backlog.saturating_add(used.sum())
+    }
+
     /// Sends a flit, if there are credits for it, or all that is left of a packet but its last flit
     /// if there are credits for all.
     fn send<O: Out>(&mut self, net: &Fabric, at: (DeviceId, u16), now: u64, out: &mut O) {
@@ -391,6 +438,7 @@ impl Sender {
         }
         let from = std::mem::replace(&mut self.stalled, NEVER);
         if O::LISTENS && from < now {
+            let port = net.port_of_topology(device, port);
             let record = Record::Stalled { port, lane: packet.channel, from: Time::from_ps(from) };
             out.record(Time::from_ps(now), record);
         }
@@ -419,6 +467,7 @@ impl Sender {
         if O::LISTENS {
             let (start, end) = (Time::from_ps(leaving.began), Time::from_ps(end));
             let (lane, flits) = (packet.channel, packet.flits.into());
+            let port = net.port_of_topology(device, port);
             out.record(Time::from_ps(now), Record::Sent { port, lane, flits, start, end });
         }
         self.finish(net, end, out);
@@ -437,6 +486,7 @@ impl Sender {
         let rest = leaving.packet.flits - leaving.sent;
         let paid = if *credits >= rest.into() { rest } else { 1 };
         *credits -= u32::from(paid);
+        self.backlog = self.backlog.saturating_sub(paid.into());
         leaving.paid += paid;
         true
     }

@@ -14,7 +14,7 @@
 //! A host's memory, DMA engine and channel adapter pass flits one after the other, on their way out
 //! and in: each adds the time of a flit, and the slowest sets the pace of the host's links.
 //!
-//! Not modelled: losses, several injectors of a host, what the parts of a host do for others.
+//! Not modelled: losses, what the parts of a host do for others.
 //!
 //! Sources: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
 //! chapters 16 to 19, for the router; Jiang et al., "A detailed and flexible cycle-accurate
@@ -28,6 +28,7 @@ mod census;
 mod fabric;
 mod host;
 mod model;
+mod node;
 mod parameters;
 mod presets;
 mod router;

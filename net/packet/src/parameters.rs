@@ -35,15 +35,17 @@ pub enum Choice {
 }
 
 /// The rule by which a packet takes one of the channels of its host's link, which are injectors: at
-/// the router each has a queue of its own.
+/// the router each has a queue of its own. Where a host has several injection ports these are the
+/// injectors, and each message takes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Injector {
-    /// The next one in turn that has room.
+    /// The next one in turn that has room; of ports the next one in turn.
     Next,
-    /// Of those that have room the one with most, and of equal ones the next in turn.
+    /// Of those that have room the one with most, and of equal ones the next in turn. Of ports that
+    /// with the fewest flits before it, at the host and in the queue at the router.
     Shortest,
-    /// The channel with the number of the port by which the packet leaves its first router, modulo
-    /// the channels: packets that go on in different directions do not wait for each other there.
+    /// The channel or port with the number of the port by which the packet leaves its first router, modulo
+    /// their number: packets that go on in different directions do not wait for each other there.
     Direction,
 }
 
@@ -116,8 +118,14 @@ pub struct Parameters {
     /// The time between two words of routers about how full their buffers are; the longest way of a
     /// credit if `None`.
     pub threshold_update: Option<Time>,
-    /// The rule by which a packet takes one of the channels of its host's link.
+    /// The rule by which a packet takes one of the channels of its host's link, or a message one of
+    /// several injection ports.
     pub injector: Injector,
+    /// The links side by side by which a host sends, each with one queue at its router; 1 for the
+    /// link of the topology.
+    pub injection_ports: u32,
+    /// The links side by side by which a host receives.
+    pub ejection_ports: u32,
     /// The occasions on which routes are chosen at the source.
     pub choice: Choice,
     /// True if messages of a pair of hosts are delivered in the order in which they enter.
@@ -241,6 +249,17 @@ pub enum Invalid {
         /// The largest one.
         most: u32,
     },
+    /// More ports or channels of ejection than have numbers.
+    #[error(
+        "with several links for each host a device has {ports} ports, and a host {channels} \
+         channels to receive by; they must be at most 65535 and 255"
+    )]
+    Bundle {
+        /// The most ports of a device.
+        ports: usize,
+        /// Channels of the ejection ports of a host.
+        channels: u32,
+    },
     /// Fewer channels than the routing needs.
     #[error("there are {channels} virtual channels, and the routing needs {lanes}")]
     Channels {
@@ -324,6 +343,8 @@ impl Parameters {
             ("iterations", self.iterations, 1, 64),
             ("buffer", self.buffer.unwrap_or(1), 1, 1 << 24),
             ("output-buffer", self.output_buffer, 1, 1 << 24),
+            ("injection-ports", self.injection_ports, 1, 64),
+            ("ejection-ports", self.ejection_ports, 1, 64),
         ];
         let outside =
             ranges.into_iter().filter(|(_, value, least, most)| !(least..=most).contains(&value));

@@ -62,6 +62,8 @@ fn standard() -> Option<Parameters> {
         threshold: None,
         threshold_update: None,
         injector: Injector::Next,
+        injection_ports: 1,
+        ejection_ports: 1,
         choice: Choice::Pair,
         ordered: true,
         seed: 1,

@@ -43,6 +43,9 @@ use crate::{
 
 const NONE: u32 = u32::MAX;
 
+/// The owner of an output channel that no packet may take.
+const CLOSED: u32 = u32::MAX - 1;
+
 /// A packet in an input buffer, in a line of the cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
@@ -100,11 +103,10 @@ struct Only(u32);
 impl Only {
     const NONE: Self = Self(0);
 
-    /// The output channels of a port from `first` on. None if there are too many for the numbers to
-    /// be kept here.
+    /// A range of output channels. None if there are too many for the numbers to be kept here.
     #[inline]
-    const fn new(first: u32, channels: &Range<u32>) -> Self {
-        let (first, count) = (first + channels.start, channels.end - channels.start);
+    const fn new(channels: &Range<u32>) -> Self {
+        let (first, count) = (channels.start, channels.end - channels.start);
         if first >= 1 << 24 || count >= 1 << 8 {
             return Self::NONE;
         }
@@ -121,7 +123,7 @@ impl Only {
 /// An output channel, as known here.
 #[derive(Clone, Copy, Debug)]
 struct Output {
-    /// The input channel whose packet holds it; [`NONE`] if it is free.
+    /// The input channel whose packet holds it; [`NONE`] if it is free, or [`CLOSED`].
     owner: u32,
     /// Flits for which the next buffer has room, as far as the credits are counted.
     credits: u32,
@@ -263,8 +265,9 @@ impl Router {
         let allocator = |rule, inputs, outputs| {
             Allocator::new(rule, parameters.arbiter, parameters.iterations, inputs, outputs)
         };
+        let is_open = |number| net.is_open(device, (number / channels) as u16, number % channels);
         let output = |number| Output {
-            owner: NONE,
+            owner: if is_open(number) { NONE } else { CLOSED },
             credits: net.buffer,
             returning: Stream::ENDED,
             stalled: NEVER,
@@ -320,7 +323,7 @@ impl Router {
             Signal::Credits { port, channel, left, period } => {
                 self.credit(net, (port, channel), Credits { at: now, left, period }, out);
             }
-            Signal::NoCredit { port, channel } => self.no_credit(now, (port, channel), out),
+            Signal::NoCredit { port, channel } => self.no_credit(net, now, (port, channel), out),
             Signal::Queue { port, of, flits } => self.learn(net, port, of, flits),
             Signal::Census { port, flits: [low, high] } => {
                 self.count_in(net, now, port, u64::from(low) | u64::from(high) << 32);
@@ -376,6 +379,17 @@ impl Router {
     #[inline]
     const fn number(&self, port: u16, channel: u8) -> u32 {
         port as u32 * self.channels as u32 + channel as u32
+    }
+
+    /// The output channels that packets of a lane may take by a port, behind which is a link.
+    #[inline]
+    fn outputs_by(&self, net: &Fabric, port: u16, lane: u8, link: &Port) -> Range<u32> {
+        if net.bundle.is_several() && net.is_host(link.peer) {
+            let Range { start, end } = net.ejection_ports(port, link);
+            return self.number(start, 0)..self.number(end, 0);
+        }
+        let (first, channels) = (self.number(port, 0), net.channels_of(lane, link));
+        first + channels.start..first + channels.end
     }
 
     /// A port of the router.

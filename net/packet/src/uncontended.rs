@@ -35,10 +35,11 @@ impl Fabric {
             slowest = slowest.max(flit);
             if self.is_host(device) {
                 leaving = flit;
+                single |= self.injection_channels() == 1;
             } else {
                 latency += router;
+                single |= !adaptive && self.channels_of(lane, link).len() == 1;
             }
-            single |= !adaptive && self.channels_of(lane, link).len() == 1;
             draining = flit;
         })?;
         let (packets, flits) = self.parameters().message_flits(bytes);

@@ -7,4 +7,5 @@ mod common;
 mod conformance;
 mod injection_control;
 mod mistakes;
+mod ports;
 mod recorded;

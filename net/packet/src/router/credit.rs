@@ -53,12 +53,12 @@ impl Router {
         out: &mut O,
     ) {
         let Credits { at: now, left, period } = credits;
-        let Some(number) = self.count_credits(now, place, out) else { return };
+        let Some(number) = self.count_credits(net, now, place, out) else { return };
         let output = &mut self.outputs[number as usize];
         output.credits += 1;
         output.returning = Stream::after(now, period, left);
         let owner = output.owner;
-        if self.end_stall(number, now, out) && owner != NONE {
+        if self.end_stall(net, number, now, out) && owner != NONE {
             self.wake(net, now);
         } else if owner == NONE && !self.asking.is_empty() && net.needed(1) > 0 {
             self.grantable = true;
@@ -67,8 +67,14 @@ impl Router {
     }
 
     /// The next credit for an output channel does not come as foretold.
-    pub(super) fn no_credit<O: Out>(&mut self, now: u64, place: (u16, u8), out: &mut O) {
-        if let Some(number) = self.count_credits(now, place, out) {
+    pub(super) fn no_credit<O: Out>(
+        &mut self,
+        net: &Fabric,
+        now: u64,
+        place: (u16, u8),
+        out: &mut O,
+    ) {
+        if let Some(number) = self.count_credits(net, now, place, out) {
             self.outputs[number as usize].returning.left = 0;
         }
     }
@@ -77,35 +83,43 @@ impl Router {
     fn count_credits<O: Out>(
         &mut self,
         now: u64,
+        net: &Fabric,
         (port, channel): (u16, u8),
         out: &mut O,
     ) -> Option<u32> {
         let number = self.number(port, channel);
         ((number as usize) < self.outputs.len()).then_some(())?;
-        self.take_credits(number, now, out);
+        self.take_credits(net, number, now, out);
         Some(number)
     }
 
     /// Counts the credits of an output channel that come before `until`, as they are foretold.
     #[inline]
-    pub(super) fn take_credits<O: Out>(&mut self, number: u32, until: u64, out: &mut O) {
+    pub(super) fn take_credits<O: Out>(
+        &mut self,
+        net: &Fabric,
+        number: u32,
+        until: u64,
+        out: &mut O,
+    ) {
         let output = &mut self.outputs[number as usize];
         let next = output.returning.next;
         let count = output.returning.take_before(until);
         if count > 0 {
             output.credits += u32::from(count);
             if output.stalled != NEVER {
-                self.end_stall(number, next, out);
+                self.end_stall(net, number, next, out);
             }
         }
     }
 
     /// Flits do not wait for credits any more. Returns false if none did.
-    fn end_stall<O: Out>(&mut self, number: u32, now: u64, out: &mut O) -> bool {
+    fn end_stall<O: Out>(&mut self, net: &Fabric, number: u32, now: u64, out: &mut O) -> bool {
         let (port, lane) = self.place(number);
         let from = std::mem::replace(&mut self.outputs[number as usize].stalled, NEVER);
         if O::LISTENS && from != NEVER && from < now {
             let record = Record::Stalled { port, lane, from: Time::from_ps(from) };
+            let port = net.port_of_topology(self.device, port);
             out.record(Time::from_ps(now), record);
         }
         from != NEVER

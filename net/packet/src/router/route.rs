@@ -51,7 +51,8 @@ impl Router {
             return;
         }
         let Some(link) = self.port(net, packet.port) else { return };
-        let place = (packet.port, net.lane(link, packet.channel));
+        let port = net.port_of_topology(self.device, packet.port);
+        let place = (port, net.lane(link, packet.channel));
         let (fresh, header) = (net.is_host(link.peer), header(&packet));
         let ways = net.routes().alternatives(self.device.0, place, fresh, &header);
         let Some(ways) = ways else { return };
@@ -116,10 +117,11 @@ impl Router {
             let Some(Stored { packet, .. }) = self.head(input) else { return Only::NONE };
             let Some(link) = self.port(net, packet.port) else { return Only::NONE };
             let lane = net.lane(link, packet.channel);
-            net.hop(self.device, packet.port, lane, &header(packet))
+            let port = net.port_of_topology(self.device, packet.port);
+            net.hop(self.device, port, lane, &header(packet))
         };
         let Some(link) = self.port(net, port) else { return Only::NONE };
-        Only::new(self.number(port, 0), &net.channels_of(lane, link))
+        Only::new(&self.outputs_by(net, port, lane, link))
     }
 
     /// Returns the port of several candidates with the fewest flits, queued and of the packet
@@ -154,7 +156,8 @@ impl Router {
         let Some(Stored { packet, .. }) = self.head(input) else { return };
         let Some(port) = self.port(net, packet.port) else { return };
         let lane = net.lane(port, packet.channel);
-        net.routes().candidates(self.device.0, packet.port, lane, &header(packet), into);
+        let port = net.port_of_topology(self.device, packet.port);
+        net.routes().candidates(self.device.0, port, lane, &header(packet), into);
     }
 
     /// Records that a packet has begun or ceased to wait for an output channel. It is counted at
@@ -172,8 +175,8 @@ impl Router {
                 let mut candidates = Candidates::new();
                 self.candidates(net, input, &mut candidates);
                 let Some(first) = candidates.as_slice().first() else { return };
-                let Some(port) = self.port(net, first.port) else { return };
-                self.number(first.port, net.channels_of(first.lane, port).start as u8)
+                let Some(link) = self.port(net, first.port) else { return };
+                self.outputs_by(net, first.port, first.lane, link).start
             }
             only => only.channels().start,
         };
@@ -181,6 +184,7 @@ impl Router {
         let (port, channel) = self.place(number);
         let asked = &mut self.outputs[number as usize].asked;
         *asked = if begins { *asked + flits } else { asked.saturating_sub(flits) };
+        let port = net.port_of_topology(self.device, port);
         let record = Record::Queue { port, lane: channel, flits: *asked };
         out.record(Time::from_ps(now), record);
     }

@@ -63,7 +63,7 @@ impl Router {
         }
         let number = self.inputs[input as usize].output;
         if self.outputs[number as usize].credits == 0 {
-            self.take_credits(number, now + 1, out);
+            self.take_credits(net, number, now + 1, out);
             let output = &mut self.outputs[number as usize];
             if output.credits == 0 {
                 output.stalled = output.stalled.min(now);

@@ -75,6 +75,7 @@ impl Router {
         if O::LISTENS && left == 0 {
             let (start, end) = (Time::from_ps(stored.began), Time::from_ps(end));
             let flits = stored.packet.flits.into();
+            let port = net.port_of_topology(self.device, port);
             let record = Record::Sent { port, lane: channel, flits, start, end };
             out.record(Time::from_ps(now), record);
         }

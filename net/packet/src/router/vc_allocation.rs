@@ -49,14 +49,13 @@ impl Router {
                     let best = self.best(net, draw.now, (input, needed), all, out);
                     let Some((port, link, lane, priority)) = best else { continue };
                     restricted = priority > 0;
-                    let (first, channels) = (self.number(port, 0), net.channels_of(lane, link));
-                    first + channels.start..first + channels.end
+                    self.outputs_by(net, port, lane, link)
                 }
                 only => only.channels(),
             };
             for number in channels {
                 let needed = self.credits_for(net, input, number, needed);
-                if self.is_free(number, draw.now, needed, out)
+                if self.is_free(net, number, draw.now, needed, out)
                     && (!restricted || self.has_local_room(net, draw.now, input, number))
                 {
                     requests.push(Request { input, output: number, since, channel: 0 });
@@ -73,12 +72,19 @@ impl Router {
 
     /// Returns true if a packet that needs so many credits may take an output channel.
     #[inline]
-    fn is_free<O: Out>(&mut self, number: u32, now: u64, needed: u32, out: &mut O) -> bool {
+    fn is_free<O: Out>(
+        &mut self,
+        net: &Fabric,
+        number: u32,
+        now: u64,
+        needed: u32,
+        out: &mut O,
+    ) -> bool {
         if self.outputs[number as usize].owner != NONE {
             return false;
         }
         if self.outputs[number as usize].credits < needed {
-            self.take_credits(number, now + 1, out);
+            self.take_credits(net, number, now + 1, out);
         }
         let Output { credits, returning, .. } = self.outputs[number as usize];
         if credits < needed {
@@ -103,12 +109,11 @@ impl Router {
         });
         let rated = ports.filter_map(|(priority, port, lane)| {
             let link = self.port(net, port)?;
-            let first = self.number(port, 0);
             let (mut free, mut credits) = (false, 0);
-            for number in net.channels_of(lane, link).map(|channel| first + channel) {
-                self.take_credits(number, now + 1, out);
+            for number in self.outputs_by(net, port, lane, link) {
+                self.take_credits(net, number, now + 1, out);
                 let needed = self.credits_for(net, input, number, needed);
-                if self.is_free(number, now, needed, out)
+                if self.is_free(net, number, now, needed, out)
                     && (priority == 0 || self.has_local_room(net, now, input, number))
                 {
                     free = true;

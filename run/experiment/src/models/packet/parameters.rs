@@ -67,6 +67,8 @@ fn sizes(configuration: &Configuration, set: &mut Parameters) {
         (keys::network::OUTPUT_BUFFER, &mut set.output_buffer),
         (keys::network::SPEED_UP, &mut set.speed_up),
         (keys::network::ITERATIONS, &mut set.iterations),
+        (keys::network::INJECTION_PORTS, &mut set.injection_ports),
+        (keys::network::EJECTION_PORTS, &mut set.ejection_ports),
     ];
     for (key, place) in counts {
         if let Some(count) = configuration.value(key) {
@@ -216,6 +218,8 @@ pub(super) fn wrong(configuration: &Configuration, wrong: &Invalid) -> Diagnosti
         Invalid::Packet { .. } => "mtu",
         Invalid::Pace { .. } => "link",
         Invalid::Channels { .. } => "channels",
+        Invalid::Bundle { channels, .. } if *channels > 255 => "ejection-ports",
+        Invalid::Bundle { .. } => "injection-ports",
         Invalid::Priority => "ipr",
         Invalid::LocalBuffer { .. } => "lbr",
         Invalid::Unarmed => "congested-after",

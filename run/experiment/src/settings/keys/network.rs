@@ -163,8 +163,17 @@ table! {
          router: the age of what is known under `threshold`.";
     INJECTOR: Word(words::INJECTORS) = "network.injector",
         Unset("as in the preset"), None, scope::ROUTERS,
-        "The channel of its host's link that a packet takes. Each has a queue of its own at the \
-         router.";
+        "The channel of its host's link that a packet takes, or the one of several injection ports \
+         that a message takes. Each has a queue of its own at the router.";
+    INJECTION_PORTS: Count(1, 64) = "network.injection-ports",
+        Unset("as in the preset"), None, scope::ROUTERS,
+        "Links side by side by which a host sends, for each of its links in the topology: \
+         injectors. With two or more each has one queue at the router, whatever the channels, and \
+         `injector` says which one a message takes.";
+    EJECTION_PORTS: Count(1, 64) = "network.ejection-ports",
+        Unset("as in the preset"), None, scope::ROUTERS,
+        "Links side by side by which a host receives, for each of its links in the topology. With \
+         two or more each takes one packet at a time, whatever the channels.";
     ORDERED: Switch = "network.ordered",
         Unset("`true` for programs, `false` for traffic"), None, scope::ROUTERS,
         "Whether messages of a pair of hosts are delivered in the order in which they enter.";
