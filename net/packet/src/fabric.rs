@@ -92,6 +92,9 @@ pub struct Fabric {
     pub(crate) buffer: u32,
     /// The full packets that a buffer holds under bubble flow control; else 0.
     pub(crate) places: usize,
+    /// True if a packet takes another channel than its escape only where the next buffer is empty
+    /// or has room for all of it, though switching is wormhole.
+    pub(crate) keeps_apart: bool,
     /// The links between a host and its router.
     pub(crate) bundle: Bundle,
     /// The lane of the routing for each channel.
@@ -192,6 +195,7 @@ impl Fabric {
             channels: channels as usize,
             buffer: 0,
             places: 0,
+            keeps_apart: routes.rests_on_escape() && parameters.switching == Switching::Wormhole,
             bundle,
             lanes: (0..channels).map(|channel| lane_of(channel) as u8).collect(),
             shares: (0..lanes).map(share_of).collect(),
@@ -383,6 +387,14 @@ impl Fabric {
             Switching::CutThrough => flits.into(),
             Switching::Wormhole => 0,
         }
+    }
+
+    /// Credits that a packet of so many flits needs to take its escape, and those to take another
+    /// channel; see `router/vc_allocation.rs`.
+    #[inline]
+    pub(crate) fn needs(&self, flits: u16) -> [u32; 2] {
+        let escape = self.needed(flits);
+        [escape, if self.keeps_apart { self.buffer.min(flits.into()) } else { escape }]
     }
 
     /// The time from the grant of the switch to a flit until it has crossed a free link.

@@ -60,7 +60,8 @@ impl Router {
         let owner = output.owner;
         if self.end_stall(net, number, now, out) && owner != NONE {
             self.wake(net, now);
-        } else if owner == NONE && !self.asking.is_empty() && net.needed(1) > 0 {
+        } else if owner == NONE && !self.asking.is_empty() && (net.needed(1) > 0 || net.keeps_apart)
+        {
             self.grantable = true;
             self.wake(net, now);
         }
@@ -82,8 +83,8 @@ impl Router {
     /// Counts the credits of an output channel that have come before `now`, and returns its number.
     fn count_credits<O: Out>(
         &mut self,
-        now: u64,
         net: &Fabric,
+        now: u64,
         (port, channel): (u16, u8),
         out: &mut O,
     ) -> Option<u32> {
@@ -118,8 +119,8 @@ impl Router {
         let (port, lane) = self.place(number);
         let from = std::mem::replace(&mut self.outputs[number as usize].stalled, NEVER);
         if O::LISTENS && from != NEVER && from < now {
-            let record = Record::Stalled { port, lane, from: Time::from_ps(from) };
             let port = net.port_of_topology(self.device, port);
+            let record = Record::Stalled { port, lane, from: Time::from_ps(from) };
             out.record(Time::from_ps(now), record);
         }
         from != NEVER

@@ -5,6 +5,16 @@
 //! port whose free channels have most credits. A channel is free if no packet holds it and, under
 //! virtual cut-through, the buffer has room for the whole packet; under bubble flow control, places
 //! for it and, where it enters a ring, for another one.
+//!
+//! Under wormhole switching a packet takes a channel other than its escape only when the next
+//! buffer is empty, its credits are back, or it has room for the whole packet. A head behind the
+//! tail of another packet cannot ask for its escape, and packets that each wait behind the next
+//! one's tail would wait for ever. A packet that fits holds no other buffer while it waits there.
+//! Channels of the escape may hold several packets: they lead to each other in no circle.
+//!
+//! Sources: Duato, "A new theory of deadlock-free adaptive routing in wormhole networks", 1993,
+//! which assumes that a buffer holds one packet; Ma et al., "Whole packet forwarding", 2012, for
+//! those that fit.
 
 use topology::Candidate;
 
@@ -40,23 +50,23 @@ impl Router {
             if self.is_held(net, input) {
                 continue;
             }
-            let (needed, since) = (net.needed(head.packet.flits), head.since);
-            let mut restricted = false;
+            let (needs, since) = (net.needs(head.packet.flits), head.since);
+            let mut priority = 0;
             let channels = match self.inputs[input as usize].only {
                 Only::NONE => {
                     self.candidates(net, input, candidates);
                     let all = candidates.as_slice();
-                    let best = self.best(net, draw.now, (input, needed), all, out);
-                    let Some((port, link, lane, priority)) = best else { continue };
-                    restricted = priority > 0;
+                    let best = self.best(net, draw.now, (input, needs), all, out);
+                    let Some((port, link, lane, of_best)) = best else { continue };
+                    priority = of_best;
                     self.outputs_by(net, port, lane, link)
                 }
                 only => only.channels(),
             };
             for number in channels {
-                let needed = self.credits_for(net, input, number, needed);
+                let needed = self.credits_for(net, input, number, needs[usize::from(priority > 0)]);
                 if self.is_free(net, number, draw.now, needed, out)
-                    && (!restricted || self.has_local_room(net, draw.now, input, number))
+                    && (priority == 0 || self.has_local_room(net, draw.now, input, number))
                 {
                     requests.push(Request { input, output: number, since, channel: 0 });
                 }
@@ -99,7 +109,7 @@ impl Router {
         &mut self,
         net: &'n Fabric,
         now: u64,
-        (input, needed): (u32, u32),
+        (input, needs): (u32, [u32; 2]),
         candidates: &[Candidate],
         out: &mut O,
     ) -> Option<(u16, &'n Port, u8, u8)> {
@@ -112,7 +122,7 @@ impl Router {
             let (mut free, mut credits) = (false, 0);
             for number in self.outputs_by(net, port, lane, link) {
                 self.take_credits(net, number, now + 1, out);
-                let needed = self.credits_for(net, input, number, needed);
+                let needed = self.credits_for(net, input, number, needs[usize::from(priority > 0)]);
                 if self.is_free(net, number, now, needed, out)
                     && (priority == 0 || self.has_local_room(net, now, input, number))
                 {

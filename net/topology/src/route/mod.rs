@@ -196,6 +196,12 @@ impl Routes {
         self.has_candidates() || self.bias.is_some()
     }
 
+    /// True if only the escape of a packet is free of circles: candidates of a higher priority are
+    /// not, so that a packet must be able to take its escape wherever it waits.
+    pub const fn rests_on_escape(&self) -> bool {
+        matches!(&self.next, Next::Grid(grid) if grid.is_adaptive())
+    }
+
     /// True if packets wait for each other in rings unless each enters a ring only where the next
     /// buffer keeps room for another one. Only packets on lane 0 do, and one is within its ring
     /// where it goes on straight from that lane.
