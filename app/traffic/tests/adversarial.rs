@@ -233,6 +233,9 @@ fn deroutes_in_a_hyperx() {
     }
     let least = usual("hyperx:dims=8,hosts=4", "minimal", 1.0, 10).accepted.mean;
     assert!((least * 4.0 - 1.0).abs() < 0.05, "{least}");
+    // By shortest ways 8 of 64 hosts share a link, and the others have 1/4 each.
+    let crossed = usual("hyperx:dims=4x4,hosts=4", "minimal", 1.0, 10).accepted.mean;
+    assert!((crossed * 64.0 / 15.0 - 1.0).abs() < 0.02, "{crossed}");
     for routing in ["dal", "dimension-adaptive"] {
         assert!(point("hyperx:dims=8,hosts=4", routing, 0.3).sustained(), "{routing}");
     }

@@ -53,6 +53,11 @@ fn closed_forms() {
     assert_load("mesh:dims=8x8", None, "transpose", 1.0 / 7.0);
     assert_load("dragonfly:p=2", None, "next-group", 1.0 / 8.0);
     assert_load("hyperx:dims=8,hosts=4", None, "next-group", 1.0 / 4.0);
+    // The last switch of a row has two ways to the first of the next: by shortest ways two of these
+    // share a link.
+    let crossed = "hyperx:dims=4x4,hosts=4";
+    assert_load(crossed, Some("dimension-order"), "next-group", 1.0 / 4.0);
+    assert_load(crossed, Some("minimal"), "next-group", 1.0 / 8.0);
     assert_load("fat-tree:levels=2,radix=8", None, "bit-complement", 1.0);
 }
 
