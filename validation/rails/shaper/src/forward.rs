@@ -167,14 +167,34 @@ pub struct Lane {
     pub shared: Arc<Shared>,
 }
 
+/// How a thread waits for frames that are not due yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Patience {
+    /// The last time before a frame is due, which the thread waits with the processor in use.
+    pub spin: Duration,
+    /// The time for which frames are gathered before they are delivered, while the last of those
+    /// under way is due later by more than twice that.
+    pub gather: Duration,
+}
+
+impl Patience {
+    /// Returns for how long a thread waits without the processor, from the times until the next and
+    /// the last frame are due.
+    fn wait(self, next: Duration, last: Duration) -> Duration {
+        if last.saturating_sub(next) > 2 * self.gather && !self.gather.is_zero() {
+            return next + self.gather;
+        }
+        next.saturating_sub(self.spin)
+    }
+}
+
 /// Starts the thread of a node that sends on some lanes and receives on others, on one of the
-/// processors with these numbers. `alarm` is the one that the links have for this node. The thread
-/// waits for the last `spin` before a frame is due with the processor in use.
+/// processors with these numbers. `alarm` is the one that the links have for this node.
 pub fn start(
     sends: Vec<Lane>,
     receives: Vec<Lane>,
     alarm: Arc<Alarm>,
-    spin: Duration,
+    patience: Patience,
     processors: &[usize],
 ) {
     on(processors, move || {
@@ -184,9 +204,9 @@ pub fn start(
             for lane in &sends {
                 while lane.take(&mut spare) {}
             }
-            let sent = sends.iter().filter_map(|lane| lane.deliver(By::Sender));
-            let received = receives.iter().filter_map(|lane| lane.deliver(By::Receiver));
-            match sent.chain(received).min().map(|next| next.saturating_sub(spin)) {
+            let sent = sends.iter().filter_map(|lane| lane.deliver(By::Sender, patience));
+            let received = receives.iter().filter_map(|lane| lane.deliver(By::Receiver, patience));
+            match sent.chain(received).min() {
                 Some(Duration::ZERO) => std::hint::spin_loop(),
                 next => alarm.wait(next, &inputs),
             }
@@ -272,13 +292,14 @@ impl Lane {
 
     /// Writes all frames that are due to the device, if it is the thread of the node `by` that does
     /// so at the moment. Returns the time left until the next one is due.
-    fn deliver(&self, by: By) -> Option<Duration> {
+    fn deliver(&self, by: By, patience: Patience) -> Option<Duration> {
         let mut state = self.shared.lock();
         while state.by == by {
             let now = self.shared.now();
             let Some((due, frame)) = state.link.take(now) else {
-                let left = state.link.next_arrival()?.saturating_sub(now);
-                return Some(Duration::from_nanos(left.ps() / 1000));
+                let [next, last] = [state.link.next_arrival()?, state.link.last_arrival()?];
+                let left = |time: Time| Duration::from_nanos(time.saturating_sub(now).ps() / 1000);
+                return Some(patience.wait(left(next), left(last)));
             };
             state.is_writing = true;
             drop(state);

@@ -28,7 +28,7 @@ mod rail;
 #[cfg(target_os = "linux")]
 pub use alarm::Alarm;
 #[cfg(target_os = "linux")]
-pub use forward::{Direction, Lane, Shared, start, usual_lateness};
+pub use forward::{Direction, Lane, Patience, Shared, start, usual_lateness};
 pub use lateness::Lateness;
 pub use link::{FRAMING, Link, MINIMUM, Offer};
 pub use rail::{Mistake, Rail};

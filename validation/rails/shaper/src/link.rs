@@ -89,6 +89,11 @@ impl<F> Link<F> {
         self.frames.front().map(|frame| frame.leaves.saturating_add(self.delay))
     }
 
+    /// Returns when the last of the frames arrives that are under way.
+    pub fn last_arrival(&self) -> Option<Time> {
+        self.frames.back().map(|frame| frame.leaves.saturating_add(self.delay))
+    }
+
     /// Takes the next frame if it has arrived at `now`, with the time at which it did.
     pub fn take(&mut self, now: Time) -> Option<(Time, F)> {
         let due = self.next_arrival().filter(|&due| due <= now)?;

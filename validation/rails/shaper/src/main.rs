@@ -40,7 +40,7 @@ mod linux {
     use clap::{CommandFactory, Parser, error::ErrorKind};
     use rustix::process::{Signal, set_parent_process_death_signal};
     use shaper::{
-        Alarm, CONTROL, Direction, Lane, Rail, Shared, control,
+        Alarm, CONTROL, Direction, Lane, Patience, Rail, Shared, control,
         node::{Error, Node},
         usual_lateness,
     };
@@ -69,6 +69,10 @@ mod linux {
         /// late timers are here]
         #[arg(long, value_name = "TIME")]
         spin: Option<Time>,
+        /// Time for which frames of a long burst are gathered before the receiver gets them, so
+        /// that its programs have the processor in between [default: none]
+        #[arg(long, value_name = "TIME")]
+        gather: Option<Time>,
         /// The algorithm by which TCP controls congestion
         #[arg(long, default_value = "cubic", value_name = "NAME")]
         congestion: String,
@@ -122,7 +126,9 @@ mod linux {
             None => usual_lateness(&nodes[0].processors),
         };
         let spin = spin.map_err(|error| failed("how late timers are", error))?;
-        let directions = join(&mut nodes, &rails, arguments.queue, spin)
+        let gather = arguments.gather.unwrap_or(Time::ZERO);
+        let patience = Patience { spin, gather: Duration::from_nanos(gather.ps() / 1000) };
+        let directions = join(&mut nodes, &rails, arguments.queue, patience)
             .map_err(|error| failed("the threads that forward", error))?;
         // Nobody asks about the rail that only carries what starts programs.
         let directions: Vec<Direction> =
@@ -159,7 +165,7 @@ mod linux {
         nodes: &mut [Node; 2],
         rails: &[&Rail],
         queue: Bytes,
-        spin: Duration,
+        patience: Patience,
     ) -> io::Result<Vec<Direction>> {
         let start = Instant::now();
         let devices = nodes
@@ -184,7 +190,7 @@ mod linux {
         });
         for (node, alarm) in alarms.into_iter().enumerate() {
             let (sends, receives) = (lanes[node].clone(), lanes[1 - node].clone());
-            shaper::start(sends, receives, alarm, spin, &nodes[node].processors);
+            shaper::start(sends, receives, alarm, patience, &nodes[node].processors);
         }
         // Both directions of a rail one after the other.
         directions.sort_by_key(|each| rails.iter().position(|rail| rail.name == each.rail));
