@@ -11,10 +11,12 @@ use std::{
     fs,
     io::{self, ErrorKind, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs},
+    thread,
     time::{Duration, Instant},
 };
 
 use hmac::{Hmac, KeyInit, Mac};
+use rustix::{io::Errno, net::RecvFlags};
 use samples::Operation;
 use sha2::Sha256;
 
@@ -34,6 +36,13 @@ const MOST_MESSAGES: u32 = 1024;
 const LARGEST: u64 = 1 << 26;
 /// The longest wait of a step, in nanoseconds.
 const LONGEST_WAIT: u64 = 1_000_000_000;
+/// The time for which a side asks again and again for what it waits for, before it sleeps. Programs
+/// that use sockets for MPI ask, too; and a process that sleeps is woken some other time later each
+/// time, which depends on how long it slept.
+const PATIENCE: Duration = Duration::from_millis(2);
+/// After so many waits in a row in which nothing came while a side asked, it only sleeps: the other
+/// side may need the processor that asking takes.
+const FUTILE: u32 = 32;
 
 /// The times that a server grants.
 #[derive(Clone, Copy, Debug)]
@@ -221,6 +230,8 @@ struct Link {
     buffer: Vec<u8>,
     /// The time of a look at the clock, in nanoseconds.
     look: f64,
+    /// The number of waits since the last one in which asking again and again was of use.
+    futile: u32,
 }
 
 impl Link {
@@ -228,7 +239,7 @@ impl Link {
         stream.set_nodelay(true)?;
         let start = Instant::now();
         let (deadline, buffer) = (start + time, Vec::new());
-        let link = Self { stream, start, deadline, buffer, look: 0.0 };
+        let link = Self { stream, start, deadline, buffer, look: 0.0, futile: 0 };
         link.stream.set_read_timeout(Some(time))?;
         link.stream.set_write_timeout(Some(time))?;
         Ok(link)
@@ -249,7 +260,9 @@ impl Link {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<()> {
         let mut done = 0;
         while done < bytes.len() {
-            match self.stream.read(&mut bytes[done..]) {
+            let rest = &mut bytes[done..];
+            let asked = self.ask(rest);
+            match asked.unwrap_or_else(|| self.stream.read(rest)) {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(count) => done += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -258,6 +271,27 @@ impl Link {
             self.is_in_time()?;
         }
         Ok(())
+    }
+
+    /// Asks for bytes again and again, without sleeping, until there are some; nothing if that is
+    /// of no use.
+    fn ask(&mut self, bytes: &mut [u8]) -> Option<io::Result<usize>> {
+        if self.futile >= FUTILE {
+            return None;
+        }
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            match rustix::net::recv(&self.stream, &mut *bytes, RecvFlags::DONTWAIT) {
+                // Others have the processor first, such as the system's own work on what came.
+                Err(Errno::AGAIN) => thread::yield_now(),
+                found => {
+                    self.futile = 0;
+                    return Some(found.map(|(count, _)| count).map_err(io::Error::from));
+                }
+            }
+        }
+        self.futile += 1;
+        None
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use crate::{
     cells::{cells, resolution},
     diagnose::{self, Diagnosis},
+    limits::{Gaps, Kinds},
     noise::Medians,
     overheads::{Curve, curves},
-    plan::{Derived, Limit, Plan},
+    plan::{Derived, Plan},
     resample::{Units, residuals},
     samples::{Operation, Sample},
     segments::{Point, Segment},
@@ -88,8 +89,9 @@ pub fn fit(samples: &[Sample], options: &Options) -> Calibration {
     let units = Units::new(&kept, &cells);
     let medians = Medians::new(&cells, &units, options.replicates, resolution(samples));
     let curves = curves(&cells, &medians);
-    let limit = Limit::find(&curves);
-    let plan = Plan::new(&cells, &medians, &curves, &limit);
+    let kinds = Kinds::find(&curves, &Gaps::new(&cells, &medians));
+    let limit = kinds.limit;
+    let plan = Plan::new(&cells, &medians, &curves, &kinds);
     let mut fitted = Calibration {
         segments: named_segments(&curves),
         points: curves.iter().map(|(kind, of)| (kind.to_string(), of.points.clone())).collect(),
@@ -100,7 +102,7 @@ pub fn fit(samples: &[Sample], options: &Options) -> Calibration {
     };
     let shown = residuals(&cells, kept.len());
     fitted.diagnoses.extend(diagnose::others(&kept, &shown));
-    fitted.diagnoses.extend(plan.near.clone());
+    fitted.diagnoses.extend(plan.near.iter().chain(&plan.disturbed).cloned());
     let derived = plan.derive(&medians.measured, None);
     let all: Vec<Derived> = medians
         .replicates

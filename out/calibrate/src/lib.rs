@@ -12,6 +12,7 @@
 mod cells;
 mod diagnose;
 mod estimate;
+mod limits;
 mod models;
 mod noise;
 mod output;

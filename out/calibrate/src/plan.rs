@@ -1,119 +1,24 @@
 //! The equations that a set of samples gives, and what follows from their solution.
 
-use std::{collections::BTreeMap, ops::Range};
+use std::collections::BTreeMap;
 
 use crate::{
     cells::{Cell, Key},
     diagnose::Diagnosis,
     estimate::Estimate,
+    limits::Kinds,
     noise::Medians,
     overheads::Curve,
     roundtrip::{Problem, Row, Solution},
     samples::Operation,
-    segments::{Segment, line, places_of_break},
+    segments::line,
 };
-
-/// The sizes over which one set of equations holds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Limit {
-    /// S: there is a step behind this size, which may as well be between the two others.
-    Step(u64, u64, u64),
-    /// The slope changes behind this size, without a step.
-    Bend(u64),
-    /// There is no break up to this size.
-    None(u64),
-}
 
 /// A delay has to exceed the gap by this share.
 const CLEAR: f64 = 0.25;
 
-/// A step is at least this share of the time, and so many of its own deviations.
-const STEP: f64 = 0.005;
-const SURE: f64 = 4.0;
-
-/// A step of a send has to be this share of its time: a send beyond S waits for the receiver. In
-/// round trips that shows less, or not at all.
-const SEND_STEP: f64 = 0.2;
-
-impl Limit {
-    /// Finds the greatest step of a round trip, or else of a send.
-    pub fn find(curves: &BTreeMap<Operation, Curve>) -> Self {
-        let of = |operation| curves.get(operation);
-        let trips = [Operation::RoundTrip, Operation::PingPong];
-        let sends = [Operation::Send, Operation::Isend];
-        let in_trip = trips.iter().find_map(of).map(|curve| (Self::of_curve(curve), curve));
-        let by_send = || {
-            let mut limits = sends.iter().filter_map(of).map(Self::of_send);
-            limits.find(|limit| matches!(limit, Self::Step(..)))
-        };
-        match in_trip {
-            Some((step @ Self::Step(..), _)) => step,
-            Some((other, curve)) => {
-                // A send says nothing of sizes beyond those of round trips.
-                let inside = |limit: &Self| curve.largest() > limit.largest();
-                by_send().filter(inside).unwrap_or(other)
-            }
-            None => match sends.iter().find_map(of) {
-                Some(curve) => Self::of_curve(curve),
-                None => Self::None(curves.values().map(Curve::largest).max().unwrap_or(0)),
-            },
-        }
-    }
-
-    fn of_curve(curve: &Curve) -> Self {
-        Self::greatest(curve, |step| step.abs() > STEP)
-    }
-
-    fn of_send(curve: &Curve) -> Self {
-        Self::greatest(curve, |step| step > SEND_STEP)
-    }
-
-    /// Finds the greatest step of a curve among those whose share of the time is wanted.
-    #[expect(clippy::cast_sign_loss, reason = "sizes are positive")]
-    fn greatest(curve: &Curve, is_wanted: impl Fn(f64) -> bool) -> Self {
-        let segments = curve.segments();
-        let at = |segment: &Segment, bytes: f64| segment.base + segment.slope * bytes;
-        let steps = segments.windows(2).enumerate().filter_map(|(index, pair)| {
-            let middle = f64::midpoint(pair[0].to as f64, following(curve, pair[0].to));
-            let (before, after) = (at(&pair[0], middle), at(&pair[1], middle));
-            let step = after - before;
-            // The end of a regression line of n points has the deviation of one point over the root
-            // of n/4.
-            let variance = |piece: &Range<usize>, point: usize| {
-                curve.points[point].deviation.powi(2) * 4.0 / piece.len() as f64
-            };
-            let [first, second] = [&curve.pieces[index], &curve.pieces[index + 1]];
-            let doubt = variance(first, first.end - 1) + variance(second, second.start);
-            let sure = step.abs() > SURE * doubt.sqrt();
-            let step = if sure { step / before.abs().max(1e-9) } else { 0.0 };
-            is_wanted(step).then_some((step.abs(), index))
-        });
-        let bytes = |place: usize| curve.points[place].bytes as u64;
-        match steps.max_by(|a, b| a.0.total_cmp(&b.0)) {
-            Some((_, index)) => {
-                let [before, after] = [index, index + 1].map(|piece| &curve.pieces[piece]);
-                let places = places_of_break(&curve.points, before, after);
-                let high = bytes(places.end - 1).max(bytes(before.end) - 1);
-                Self::Step(segments[index].to, bytes(places.start - 1), high)
-            }
-            None if segments.len() > 1 => Self::Bend(segments[0].to),
-            None => Self::None(curve.largest()),
-        }
-    }
-
-    /// Returns the greatest size for which the equations hold.
-    pub const fn largest(&self) -> u64 {
-        match self {
-            Self::Step(size, ..) | Self::Bend(size) | Self::None(size) => *size,
-        }
-    }
-}
-
-/// Returns the first size of a curve behind another.
-fn following(curve: &Curve, size: u64) -> f64 {
-    let sizes = curve.points.iter().map(|point| point.bytes);
-    sizes.into_iter().find(|bytes| *bytes > size as f64).unwrap_or(size as f64)
-}
+/// So many deviations may be chance.
+const CHANCE: f64 = 4.0;
 
 /// The parameters that follow from the medians of all cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,6 +60,8 @@ pub struct Plan {
     receiver: Option<Curve>,
     stream: Option<Curve>,
     limit: f64,
+    /// The greatest size of messages that tell what one byte costs hosts.
+    small: f64,
     /// The time that a byte costs the receiver.
     receiver_per_byte: Option<f64>,
     /// True if round trips with a delay tell o.
@@ -163,6 +70,8 @@ pub struct Plan {
     rises: bool,
     /// The diagnosis of delays that are not clear of the gap.
     pub near: Option<Diagnosis>,
+    /// The diagnosis of delays that add to what they are to measure.
+    pub disturbed: Option<Diagnosis>,
     /// The number of sizes of round trips.
     pub sizes: usize,
     /// True if there are round trips of several messages without a delay.
@@ -175,13 +84,15 @@ impl Plan {
         cells: &[Cell],
         medians: &Medians,
         curves: &BTreeMap<Operation, Curve>,
-        limit: &Limit,
+        kinds: &Kinds,
     ) -> Self {
+        let limit = kinds.limit;
         let trips =
             curves.get(&Operation::RoundTrip).map_or(Operation::PingPong, |_| Operation::RoundTrip);
         let within = |key: &Key| key.operation == trips && key.bytes <= limit.largest();
         let places: Vec<usize> = (0..cells.len()).filter(|&at| within(&cells[at].key)).collect();
-        let (usable, near) = usable(&places, cells, medians);
+        let delays = Usable::new(&places, cells, medians);
+        let usable = &delays.places;
         let sizes = |wanted: &dyn Fn(&Key) -> bool| {
             let all = usable.iter().map(|&place| &cells[place].key).filter(|key| wanted(key));
             let mut sizes: Vec<u64> = all.map(|key| key.bytes.max(1)).collect();
@@ -190,34 +101,47 @@ impl Plan {
             sizes
         };
         let steps = sizes(&|key| key.messages > 1 && key.delay == 0.0);
+        let single_of = |bytes: u64| {
+            let is_single = |key: &Key| (key.messages, key.bytes) == (1, bytes);
+            usable.iter().copied().find(|&place| is_single(&cells[place].key))
+        };
         let row = |&cell: &usize| {
             let key = &cells[cell].key;
-            Row {
+            let is_larger = kinds.packet.is_some_and(|packet| key.bytes > packet);
+            let single = if is_larger { Some(single_of(key.bytes)?) } else { None };
+            let doubt = single.map_or(0.0, |single| medians.deviations[single]);
+            // The time of a single message of several packets is in those of trains only.
+            (!is_larger || key.messages > 1).then(|| Row {
                 cell,
                 further: f64::from(key.messages - 1),
                 delay: if key.messages > 1 { key.delay } else { 0.0 },
                 bytes: (key.bytes.max(1) - 1) as f64,
                 step: steps.partition_point(|size| *size < key.bytes.max(1)),
-                weight: medians.deviations[cell].powi(-2),
-            }
+                weight: medians.deviations[cell].hypot(doubt).powi(-2),
+                is_packet: kinds.packet.is_some() && !is_larger,
+                single,
+            })
         };
-        let rows: Vec<Row> = usable.iter().map(row).collect();
+        let rows: Vec<Row> = usable.iter().filter_map(row).collect();
+        let packets = kinds.packet.map_or(0, |packet| steps.partition_point(|s| *s <= packet));
         let first = |of: &[Operation]| of.iter().find_map(|operation| curves.get(operation));
         let (receiver, limit) =
             (first(&[Operation::ReceiveBusy, Operation::Receive]), limit.largest() as f64);
         let receiver_line = receiver.and_then(|curve| curve.start(&medians.measured, limit));
         Self {
-            delayed: rows.iter().any(|row| row.delay > 0.0),
+            delayed: delays.disturbed > 0 || rows.iter().any(|row| row.delay > 0.0),
             rises: sizes(&|key| key.messages > 1 && key.delay > 0.0).len() > 1,
             sizes: sizes(&|_| true).len(),
             trains: !steps.is_empty(),
-            problem: Problem { rows, steps: steps.len() },
+            problem: Problem { rows, steps: steps.len(), packets },
             sender: first(&[Operation::Send, Operation::Isend]).cloned(),
             receiver_per_byte: receiver_line.map(|(_, slope)| slope),
             receiver: receiver.cloned(),
             stream: first(&[Operation::Stream]).cloned(),
             limit,
-            near,
+            small: kinds.packet.map_or(limit, |packet| packet as f64),
+            near: delays.near(),
+            disturbed: delays.disturbed(),
         }
     }
 
@@ -264,17 +188,18 @@ impl Plan {
         let value = |place: usize| {
             solution.filter(|found| found.known[place]).map_or(f64::NAN, |s| s.unknowns[place])
         };
-        let start =
-            |curve: &Option<Curve>| curve.as_ref().and_then(|curve| curve.start(times, self.limit));
-        let sender = start(&self.sender);
+        let start = |curve: &Option<Curve>, limit: f64| {
+            curve.as_ref().and_then(|curve| curve.start(times, limit))
+        };
+        let sender = start(&self.sender, self.small);
         let (send, per_byte) = if self.delayed {
             (value(2), if self.rises { value(3) } else { f64::NAN })
         } else {
             sender.unwrap_or((f64::NAN, f64::NAN))
         };
-        let receive = start(&self.receiver).map_or(f64::NAN, |(time, _)| time);
+        let receive = start(&self.receiver, self.small).map_or(f64::NAN, |(time, _)| time);
         let both = if receive.is_nan() { 2.0 * send } else { send + receive };
-        let streamed = || start(&self.stream).map_or(f64::NAN, |(_, slope)| slope);
+        let streamed = || start(&self.stream, self.limit).map_or(f64::NAN, |(_, slope)| slope);
         let byte = [value(5), value(1)].into_iter().find(|byte| !byte.is_nan());
         let known = solution.map_or(0, |s| s.known.iter().filter(|known| **known).count());
         Derived {
@@ -283,7 +208,7 @@ impl Plan {
                 both / 2.0,
                 send,
                 receive,
-                value(4),
+                [value(6), value(4)].into_iter().find(|gap| !gap.is_nan()).unwrap_or(f64::NAN),
                 byte.unwrap_or_else(streamed),
                 per_byte,
             ],
@@ -294,44 +219,82 @@ impl Plan {
     }
 }
 
-/// Returns the cells of round trips that tell their branch: those without a delay, and those whose
-/// delay is clear of the gap; and a diagnosis if there are others near it.
-fn usable(places: &[usize], cells: &[Cell], medians: &Medians) -> (Vec<usize>, Option<Diagnosis>) {
-    let curve = |wanted: &dyn Fn(&Key) -> bool| -> Vec<(f64, f64)> {
-        let of = places.iter().filter(|&&place| wanted(&cells[place].key));
-        of.map(|&place| (cells[place].key.bytes as f64, medians.measured[place])).collect()
-    };
-    let single = curve(&|key| key.messages == 1);
-    let further = |key: &Key, time: f64| {
-        let alone = interpolated(&single, key.bytes as f64)?;
-        Some((time - alone) / f64::from(key.messages - 1))
-    };
-    let (mut usable, mut near, mut clear) = (Vec::new(), 0, 0);
-    for &place in places {
-        let key = &cells[place].key;
-        if key.messages == 1 || key.delay == 0.0 {
-            usable.push(place);
-            continue;
-        }
-        let train = curve(&|other| other.messages == key.messages && other.delay == 0.0);
-        let gap = interpolated(&train, key.bytes as f64).and_then(|time| further(key, time));
-        let spent = further(key, medians.measured[place]);
-        match gap.zip(spent) {
-            Some((gap, spent)) if spent < (1.0 + CLEAR) * gap => {
-                near += usize::from(key.delay > (1.0 - CLEAR) * gap);
+/// The cells of round trips that tell their branch.
+struct Usable {
+    places: Vec<usize>,
+    /// Cells with a delay near the gap.
+    near: usize,
+    /// Cells with a delay behind which a message costs more than messages without a delay.
+    disturbed: usize,
+    /// The other cells with a delay.
+    clear: usize,
+}
+
+impl Usable {
+    /// Chooses those without a delay, and those whose delay is clear of the gap and does not itself
+    /// add to what a message costs.
+    fn new(places: &[usize], cells: &[Cell], medians: &Medians) -> Self {
+        let curve = |of: &[f64], wanted: &dyn Fn(&Key) -> bool| -> Vec<(f64, f64)> {
+            let wanted = places.iter().filter(|&&place| wanted(&cells[place].key));
+            wanted.map(|&place| (cells[place].key.bytes as f64, of[place])).collect()
+        };
+        let single = curve(&medians.measured, &|key| key.messages == 1);
+        let mut found = Self { places: Vec::new(), near: 0, disturbed: 0, clear: 0 };
+        for &place in places {
+            let key = &cells[place].key;
+            if key.messages == 1 || key.delay == 0.0 {
+                found.places.push(place);
+                continue;
             }
-            _ => {
-                clear += 1;
-                usable.push(place);
+            let bytes = key.bytes as f64;
+            let is_train = |other: &Key| other.messages == key.messages && other.delay == 0.0;
+            let of_trains = |of: &[f64]| interpolated(&curve(of, &is_train), bytes);
+            let further = |time: f64| {
+                Some((time - interpolated(&single, bytes)?) / f64::from(key.messages - 1))
+            };
+            let gap = of_trains(&medians.measured).and_then(further);
+            let spent = further(medians.measured[place]);
+            let doubt =
+                medians.deviations[place].hypot(of_trains(&medians.deviations).unwrap_or(0.0));
+            let chance = CHANCE * doubt / f64::from(key.messages - 1);
+            match gap.zip(spent) {
+                Some((gap, spent)) if spent < (1.0 + CLEAR) * gap => {
+                    found.near += usize::from(key.delay > (1.0 - CLEAR) * gap);
+                }
+                Some((gap, spent)) if spent - key.delay > (1.0 + CLEAR) * gap + chance => {
+                    found.disturbed += 1;
+                }
+                _ => {
+                    found.clear += 1;
+                    found.places.push(place);
+                }
             }
         }
+        found
     }
-    let text = format!(
-        "{near} cells have a delay within {:.0} % of the gap, where it disturbs what it measures; \
-         {clear} others tell the overhead",
-        CLEAR * 100.0
-    );
-    (usable, (near > 0).then_some(Diagnosis { name: "delay-near-gap", text }))
+
+    fn near(&self) -> Option<Diagnosis> {
+        let text = format!(
+            "{} cells have a delay within {:.0} % of the gap, where it disturbs what it measures; \
+             {} others tell the overhead",
+            self.near,
+            CLEAR * 100.0,
+            self.clear
+        );
+        (self.near > 0).then_some(Diagnosis { name: "delay-near-gap", text })
+    }
+
+    fn disturbed(&self) -> Option<Diagnosis> {
+        let text = format!(
+            "in {} cells a message after a delay costs more than {:.0} % of what it does without \
+             one, where the overhead is part of it; {} others tell the overhead, and what messages \
+             without a delay cost",
+            self.disturbed,
+            (1.0 + CLEAR) * 100.0,
+            self.clear
+        );
+        (self.disturbed > 0).then_some(Diagnosis { name: "delay-disturbs", text })
+    }
 }
 
 /// Returns the value at a place between points, or of the nearest one outside of them.

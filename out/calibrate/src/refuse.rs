@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::{
     diagnose::Diagnosis,
     estimate::{Calibration, Estimate, clipped},
-    plan::{Limit, Plan},
+    limits::Limit,
+    plan::Plan,
 };
 
 /// An interval wider than this share of what it is compared with, on one side, says too little.

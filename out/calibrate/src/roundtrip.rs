@@ -5,6 +5,11 @@
 //! messages lies on one of the two branches of the maximum; once it is known on which, all
 //! equations are linear, and the place where d = 0 changes its branch is found by trying all.
 //!
+//! Where messages beyond a size are of several packets, A and B are of those of one packet, and so
+//! are a gap g + G (s-1) of their own. Of larger ones only further messages count, as the difference
+//! of a train to a single round trip: the time of one includes what both hosts take for a second
+//! packet, which trains overlap.
+//!
 //! Not modelled: a receiver that is slower than both, whose line then is taken for that of the gap;
 //! messages above the eager limit. Source: Bierbaum's PRTT in chapter 3.2.2 of "Analysis and
 //! optimization of the packet scheduler in Open MPI" (equation 3.2.2.3), with O after LogGOPS.
@@ -13,8 +18,10 @@ use std::ops::RangeInclusive;
 
 use crate::statistics::LeastSquares;
 
-/// The unknowns: A, B, o, O, g, G.
-pub type Unknowns = [f64; 6];
+/// The number of unknowns.
+pub const UNKNOWNS: usize = 8;
+/// The unknowns: A, B, o, O, g, G, and g and G of messages of one packet where there are others.
+pub type Unknowns = [f64; UNKNOWNS];
 
 /// A cell of round trips.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +39,10 @@ pub struct Row {
     pub step: usize,
     /// The weight of the cell's time.
     pub weight: f64,
+    /// True if larger messages are of several packets, and this one of one.
+    pub is_packet: bool,
+    /// The cell of a single round trip whose time is taken off.
+    pub single: Option<usize>,
 }
 
 /// A solution.
@@ -40,7 +51,7 @@ pub struct Solution {
     /// The unknowns; those that the rows do not determine are 0.
     pub unknowns: Unknowns,
     /// True for each that the rows determine.
-    pub known: [bool; 6],
+    pub known: [bool; UNKNOWNS],
     /// So many of the smallest sizes are on the branch of o where there is no delay.
     pub flat: usize,
     /// The weighted sum of squared residuals.
@@ -54,6 +65,8 @@ pub struct Problem {
     pub rows: Vec<Row>,
     /// The number of sizes of rows with several messages and without a delay.
     pub steps: usize,
+    /// The number of those that are of one packet, if others are of several; or else 0.
+    pub packets: usize,
 }
 
 /// The price of the branch of the gap, which has two more unknowns and a place.
@@ -71,11 +84,28 @@ impl Row {
 
     fn equation(&self, flat: usize) -> Unknowns {
         let (n, x) = (self.further, self.bytes);
-        if self.is_flat(flat) {
-            [2.0, 2.0 * x, n, n * x, 0.0, 0.0]
-        } else {
-            [2.0, 2.0 * x, 0.0, 0.0, n, n * x]
+        let mut equation = [0.0; UNKNOWNS];
+        if self.single.is_none() {
+            [equation[0], equation[1]] = [2.0, 2.0 * x];
         }
+        let place = self.branch(flat);
+        [equation[place], equation[place + 1]] = [n, n * x];
+        equation
+    }
+
+    /// Returns the place of the unknowns of the row's branch.
+    fn branch(&self, flat: usize) -> usize {
+        match (self.is_flat(flat), self.is_packet) {
+            (true, _) => 2,
+            (false, false) => 4,
+            (false, true) => 6,
+        }
+    }
+
+    /// Returns what the unknowns have to explain.
+    fn rest(&self, times: &[f64]) -> f64 {
+        let single = self.single.map_or(0.0, |single| times[single]);
+        times[self.cell] - single - self.further * self.delay
     }
 }
 
@@ -84,22 +114,28 @@ impl Problem {
     /// branch of o is in `flat`.
     pub fn solve(&self, times: &[f64], flat: RangeInclusive<usize>) -> Option<Solution> {
         let price = PRICE * (self.rows.len().max(2) as f64).ln();
-        let cost =
-            |solution: &Solution| solution.squares + if solution.known[5] { price } else { 0.0 };
+        let cost = |solution: &Solution| {
+            let branches = [5, 7].iter().filter(|&&place| solution.known[place]).count();
+            solution.squares + branches as f64 * price
+        };
         let last = (*flat.end()).min(self.steps);
         (*flat.start()..=last)
-            // A single size on the branch of the gap would be fitted whatever it is.
-            .filter(|flat| flat + 1 != self.steps)
+            .filter(|flat| !self.has_lonely(*flat))
             .filter_map(|flat| self.with_flat(times, flat))
             .min_by(|a, b| cost(a).total_cmp(&cost(b)))
+    }
+
+    /// Returns whether a branch of the gap has a single size, which would be fitted whatever it is.
+    fn has_lonely(&self, flat: usize) -> bool {
+        let packets = self.packets;
+        flat + 1 == self.steps || flat + 1 == packets
     }
 
     fn with_flat(&self, times: &[f64], flat: usize) -> Option<Solution> {
         let known = self.known(flat);
         let mut problem = LeastSquares::default();
         for row in &self.rows {
-            let rest = times[row.cell] - row.further * row.delay;
-            problem.add(&row.equation(flat), rest, row.weight);
+            problem.add(&row.equation(flat), row.rest(times), row.weight);
         }
         let unknowns = problem.solve(known)?;
         // The gap overtakes the overhead with growing sizes, or never.
@@ -109,14 +145,14 @@ impl Problem {
         let residual = |row: &Row| {
             let equation = row.equation(flat);
             let predicted: f64 = equation.iter().zip(&unknowns).map(|(a, b)| a * b).sum();
-            times[row.cell] - row.further * row.delay - predicted
+            row.rest(times) - predicted
         };
         let squares = self.rows.iter().map(|row| row.weight * residual(row).powi(2)).sum();
         Some(Solution { unknowns, known, flat, squares })
     }
 
     /// Returns the unknowns that the rows determine if `flat` sizes are on the branch of o.
-    fn known(&self, flat: usize) -> [bool; 6] {
+    fn known(&self, flat: usize) -> [bool; UNKNOWNS] {
         let sizes = |of: &dyn Fn(&Row) -> bool| {
             let mut sizes: Vec<f64> =
                 self.rows.iter().filter(|row| of(row)).map(|row| row.bytes).collect();
@@ -124,14 +160,16 @@ impl Problem {
             sizes.dedup();
             sizes.len()
         };
-        let all = sizes(&|_| true);
+        let all = sizes(&|row| row.single.is_none());
         let several = |row: &Row| row.further > 0.0;
         let over = sizes(&|row| several(row) && row.is_flat(flat));
         let delayed = sizes(&Row::is_delayed);
-        let sloped = sizes(&|row| several(row) && !row.is_flat(flat));
+        let [sloped, packets] =
+            [4, 6].map(|place| sizes(&|row| several(row) && row.branch(flat) == place));
         // Without a delay, a line that rises is that of the gap.
         let rises = over > 1 && delayed > 0;
-        [true, all > 1, over > 0, rises, sloped > 1, sloped > 1]
+        let [sloped, packets] = [sloped > 1, packets > 1];
+        [true, all > 1, over > 0, rises, sloped, sloped, packets, packets]
     }
 }
 
@@ -143,24 +181,36 @@ mod tests {
     /// O 0.01, g 600, G 0.4: the gap overtakes at s - 1 = 300 / 0.39 = 769.
     fn problem() -> (Problem, Vec<f64>) {
         let sizes = [0.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0];
-        let mut problem = Problem { rows: Vec::new(), steps: sizes.len() };
+        let mut problem = Problem { rows: Vec::new(), steps: sizes.len(), packets: 0 };
         let mut times = Vec::new();
         for (step, bytes) in sizes.into_iter().enumerate() {
             for (further, delay) in [(0.0, 0.0), (15.0, 0.0), (15.0, 20_000.0)] {
                 let cell = times.len();
                 let over = f64::max(900.0 + 0.01 * bytes + delay, 600.0 + 0.4 * bytes);
                 times.push(2.0 * (5000.0 + 0.5 * bytes) + further * over);
-                problem.rows.push(Row { cell, further, delay, bytes, step, weight: 1.0 });
+                problem.rows.push(Row {
+                    cell,
+                    further,
+                    delay,
+                    bytes,
+                    step,
+                    weight: 1.0,
+                    is_packet: false,
+                    single: None,
+                });
             }
         }
         (problem, times)
     }
 
+    /// What rows of one kind of packets determine.
+    const KNOWN: [bool; UNKNOWNS] = [true, true, true, true, true, true, false, false];
+
     #[test]
     fn the_equations_give_their_parameters_back() {
         let (problem, times) = problem();
         let solution = problem.solve(&times, 0..=6).expect("a solution");
-        assert_eq!((solution.flat, solution.known), (2, [true; 6]));
+        assert_eq!((solution.flat, solution.known), (2, KNOWN));
         let expected = [5000.0, 0.5, 900.0, 0.01, 600.0, 0.4];
         for (found, expected) in solution.unknowns.iter().zip(expected) {
             assert!((found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
@@ -173,9 +223,9 @@ mod tests {
     fn what_does_not_show_is_not_known() {
         let (problem, times) = problem();
         let rows = problem.rows.into_iter().filter(|row| row.bytes < 1000.0).collect();
-        let small = Problem { rows, steps: 2 };
+        let small = Problem { rows, steps: 2, packets: 0 };
         let solution = small.solve(&times, 0..=2).expect("a solution");
-        assert_eq!(solution.known, [true, true, true, true, false, false]);
+        assert_eq!(solution.known, [true, true, true, true, false, false, false, false]);
         assert!((solution.unknowns[3] - 0.01).abs() < 1e-9);
     }
 }
