@@ -49,6 +49,9 @@ const SEND_STEP: f64 = 0.2;
 const WAIT: f64 = 0.2;
 const CHANCE: f64 = 3.0;
 
+/// A message in a row takes at least this share of what a send takes that waits.
+const HELD: f64 = 0.75;
+
 /// The gap of further messages by size: [PRTT(n, 0, s) - PRTT(1, 0, s)]/(n-1).
 #[derive(Clone, Debug, Default)]
 pub struct Gaps {
@@ -105,6 +108,17 @@ impl Gaps {
     }
 }
 
+impl Gaps {
+    /// Returns whether sends may wait for their receiver that take the first of two times, and the
+    /// second behind a break. Then they wait for a latency at least, and one after another: what
+    /// takes longer alone than in a row is something else.
+    fn may_hold(&self, times: [f64; 2], bytes: f64) -> bool {
+        let gap = self.points.iter().find(|point| point.bytes >= bytes);
+        let rises = !self.one_way.is_finite() || times[1] - times[0] > WAIT * self.one_way;
+        rises && gap.is_none_or(|gap| gap.time > HELD * times[1])
+    }
+}
+
 /// A break between two pieces of a cost.
 struct Break {
     /// The places of the pieces before and behind.
@@ -113,6 +127,8 @@ struct Break {
     bytes: u64,
     /// The step's share of the time, if it is no chance.
     step: f64,
+    /// The times before and behind, at the middle between the sizes there.
+    times: [f64; 2],
 }
 
 impl Kinds {
@@ -147,11 +163,15 @@ impl Kinds {
 }
 
 fn of_trip(curve: &Curve, gaps: &Gaps) -> Limit {
-    greatest(curve, gaps, |step| step.abs() > STEP)
+    let may_wait = |found: &Break| {
+        gaps.wait_behind(found.bytes as f64, following(curve, found.bytes)) != Some(false)
+    };
+    greatest(curve, may_wait, |step| step.abs() > STEP)
 }
 
 fn of_send(curve: &Curve, gaps: &Gaps) -> Limit {
-    greatest(curve, gaps, |step| step > SEND_STEP)
+    let may_wait = |found: &Break| gaps.may_hold(found.times, following(curve, found.bytes));
+    greatest(curve, may_wait, |step| step > SEND_STEP)
 }
 
 /// Returns the breaks of a curve, with their steps.
@@ -171,7 +191,7 @@ fn breaks(curve: &Curve) -> Vec<Break> {
         let doubt = variance(first, first.end - 1) + variance(second, second.start);
         let sure = step.abs() > SURE * doubt.sqrt();
         let step = if sure { step / before.abs().max(1e-9) } else { 0.0 };
-        Break { pieces: [index, index + 1], bytes: pair[0].to, step }
+        Break { pieces: [index, index + 1], bytes: pair[0].to, step, times: [before, after] }
     });
     each.collect()
 }
@@ -179,10 +199,11 @@ fn breaks(curve: &Curve) -> Vec<Break> {
 /// Finds the greatest step of a curve among those whose share of the time is wanted and behind
 /// which messages may wait for their receiver.
 #[expect(clippy::cast_sign_loss, reason = "sizes are positive")]
-fn greatest(curve: &Curve, gaps: &Gaps, is_wanted: impl Fn(f64) -> bool) -> Limit {
-    let may_wait = |found: &Break| {
-        gaps.wait_behind(found.bytes as f64, following(curve, found.bytes)) != Some(false)
-    };
+fn greatest(
+    curve: &Curve,
+    may_wait: impl Fn(&Break) -> bool,
+    is_wanted: impl Fn(f64) -> bool,
+) -> Limit {
     let mut breaks = breaks(curve);
     breaks.retain(may_wait);
     let steps = breaks.iter().filter(|found| is_wanted(found.step));
