@@ -45,9 +45,8 @@ const SURE: f64 = 4.0;
 const SEND_STEP: f64 = 0.2;
 
 /// A message that waits for its receiver costs at least this share of the time of a small message
-/// one way, in which it could wait for one latency only; so many deviations may be chance.
+/// one way. It waits for two latencies.
 const WAIT: f64 = 0.2;
-const CHANCE: f64 = 3.0;
 
 /// A message in a row takes at least this share of what a send takes that waits.
 const HELD: f64 = 0.75;
@@ -99,16 +98,11 @@ impl Gaps {
         let middle = f64::midpoint(bytes, following);
         let [before, after] = [&near[..2], &near[2..]].map(|pair| {
             let part = (middle - pair[0].bytes) / (pair[1].bytes - pair[0].bytes);
-            let time = pair[0].time + part * (pair[1].time - pair[0].time);
-            (time, (part * pair[1].deviation).hypot((1.0 - part) * pair[0].deviation))
+            pair[0].time + part * (pair[1].time - pair[0].time)
         });
-        let (rise, chance) = (after.0 - before.0, CHANCE * before.1.hypot(after.1));
-        let least = WAIT * self.one_way;
-        if rise - chance > least { Some(true) } else { (rise + chance < least).then_some(false) }
+        Some(after - before > WAIT * self.one_way)
     }
-}
 
-impl Gaps {
     /// Returns whether sends may wait for their receiver that take the first of two times, and the
     /// second behind a break. Then they wait for a latency at least, and one after another: what
     /// takes longer alone than in a row is something else.

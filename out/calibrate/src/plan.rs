@@ -64,6 +64,9 @@ pub struct Plan {
     small: f64,
     /// The time that a byte costs the receiver.
     receiver_per_byte: Option<f64>,
+    /// True if all delays disturb the overhead of messages of one packet, so that only the gap at
+    /// one byte bounds it.
+    bounded: bool,
     /// True if round trips with a delay tell o.
     pub delayed: bool,
     /// True if they do so at several sizes, and so tell O. What else rises may be the gap.
@@ -110,8 +113,10 @@ impl Plan {
             let is_larger = kinds.packet.is_some_and(|packet| key.bytes > packet);
             let single = if is_larger { Some(single_of(key.bytes)?) } else { None };
             let doubt = single.map_or(0.0, |single| medians.deviations[single]);
-            // The time of a single message of several packets is in those of trains only.
-            (!is_larger || key.messages > 1).then(|| Row {
+            // The time of a single message of several packets is in those of trains only, and the
+            // overhead is that of one packet.
+            let counts = !is_larger || key.messages > 1 && key.delay == 0.0;
+            counts.then(|| Row {
                 cell,
                 further: f64::from(key.messages - 1),
                 delay: if key.messages > 1 { key.delay } else { 0.0 },
@@ -129,8 +134,16 @@ impl Plan {
             (first(&[Operation::ReceiveBusy, Operation::Receive]), limit.largest() as f64);
         let receiver_line = receiver.and_then(|curve| curve.start(&medians.measured, limit));
         Self {
+            bounded: kinds.packet.is_some()
+                && delays.disturbed > 0
+                && !rows.iter().any(|row| row.delay > 0.0),
             delayed: delays.disturbed > 0 || rows.iter().any(|row| row.delay > 0.0),
-            rises: sizes(&|key| key.messages > 1 && key.delay > 0.0).len() > 1,
+            rises: sizes(&|key| {
+                let is_small = kinds.packet.is_none_or(|packet| key.bytes <= packet);
+                key.messages > 1 && key.delay > 0.0 && is_small
+            })
+            .len()
+                > 1,
             sizes: sizes(&|_| true).len(),
             trains: !steps.is_empty(),
             problem: Problem { rows, steps: steps.len(), packets },
@@ -184,6 +197,8 @@ impl Plan {
             Some(_) => steps..=steps,
             None => 0..=steps,
         };
+        // Without a delay no overhead shows beside the gap.
+        let flat = if self.bounded { 0..=0 } else { flat };
         let solution = self.has_trips().then(|| self.problem.solve(times, flat)).flatten();
         let value = |place: usize| {
             solution.filter(|found| found.known[place]).map_or(f64::NAN, |s| s.unknowns[place])
@@ -193,7 +208,11 @@ impl Plan {
         };
         let sender = start(&self.sender, self.small);
         let (send, per_byte) = if self.delayed {
-            (value(2), if self.rises { value(3) } else { f64::NAN })
+            let known =
+                |places: &[usize]| places.iter().map(|&place| value(place)).find(|v| !v.is_nan());
+            // The overhead of messages whose delay disturbs it is part of the gap.
+            let shown: &[usize] = if self.disturbed.is_some() { &[2, 6, 4] } else { &[2] };
+            (known(shown).unwrap_or(f64::NAN), if self.rises { value(3) } else { f64::NAN })
         } else {
             sender.unwrap_or((f64::NAN, f64::NAN))
         };
