@@ -104,30 +104,7 @@ impl Plan {
             sizes
         };
         let steps = sizes(&|key| key.messages > 1 && key.delay == 0.0);
-        let single_of = |bytes: u64| {
-            let is_single = |key: &Key| (key.messages, key.bytes) == (1, bytes);
-            usable.iter().copied().find(|&place| is_single(&cells[place].key))
-        };
-        let row = |&cell: &usize| {
-            let key = &cells[cell].key;
-            let is_larger = kinds.packet.is_some_and(|packet| key.bytes > packet);
-            let single = if is_larger { Some(single_of(key.bytes)?) } else { None };
-            let doubt = single.map_or(0.0, |single| medians.deviations[single]);
-            // The time of a single message of several packets is in those of trains only, and the
-            // overhead is that of one packet.
-            let counts = !is_larger || key.messages > 1 && key.delay == 0.0;
-            counts.then(|| Row {
-                cell,
-                further: f64::from(key.messages - 1),
-                delay: if key.messages > 1 { key.delay } else { 0.0 },
-                bytes: (key.bytes.max(1) - 1) as f64,
-                step: steps.partition_point(|size| *size < key.bytes.max(1)),
-                weight: medians.deviations[cell].hypot(doubt).powi(-2),
-                is_packet: kinds.packet.is_some() && !is_larger,
-                single,
-            })
-        };
-        let rows: Vec<Row> = usable.iter().filter_map(row).collect();
+        let rows = equations(usable, cells, medians, kinds.packet, &steps);
         let packets = kinds.packet.map_or(0, |packet| steps.partition_point(|s| *s <= packet));
         let first = |of: &[Operation]| of.iter().find_map(|operation| curves.get(operation));
         let (receiver, limit) =
@@ -236,6 +213,40 @@ impl Plan {
             degrees: self.problem.rows.len().saturating_sub(known),
         }
     }
+}
+
+/// Returns the equations of round trips whose sizes of trains are `steps`.
+fn equations(
+    usable: &[usize],
+    cells: &[Cell],
+    medians: &Medians,
+    packet: Option<u64>,
+    steps: &[u64],
+) -> Vec<Row> {
+    let single_of = |bytes: u64| {
+        let is_single = |key: &Key| (key.messages, key.bytes) == (1, bytes);
+        usable.iter().copied().find(|&place| is_single(&cells[place].key))
+    };
+    let row = |&cell: &usize| {
+        let key = &cells[cell].key;
+        let is_larger = packet.is_some_and(|packet| key.bytes > packet);
+        let single = if is_larger { Some(single_of(key.bytes)?) } else { None };
+        let doubt = single.map_or(0.0, |single| medians.deviations[single]);
+        // The time of a single message of several packets is in those of trains only, and the
+        // overhead is that of one packet.
+        let counts = !is_larger || key.messages > 1 && key.delay == 0.0;
+        counts.then(|| Row {
+            cell,
+            further: f64::from(key.messages - 1),
+            delay: if key.messages > 1 { key.delay } else { 0.0 },
+            bytes: (key.bytes.max(1) - 1) as f64,
+            step: steps.partition_point(|size| *size < key.bytes.max(1)),
+            weight: medians.deviations[cell].hypot(doubt).powi(-2),
+            is_packet: packet.is_some() && !is_larger,
+            single,
+        })
+    };
+    usable.iter().filter_map(row).collect()
 }
 
 /// The cells of round trips that tell their branch.
