@@ -34,8 +34,9 @@ PORT = 5001
 # Sixteen messages of 64 KiB in a row have room: what is dropped comes again, and late. A frame of
 # 12 us is so short that a receiver whose processor waits for the next one gets none of it, and
 # copies all messages behind the last: 17 us for 64 KiB, 3 % of G at 1 Gb/s. So frames of a long
-# burst are gathered, as an interface does that interrupts seldom.
-OPTIONS = ["--queue=4MiB", "--gather=50us"]
+# burst are gathered, as an interface does that interrupts seldom. While the shaper waits for a
+# frame with the processor in use, its sender has none: half of the shortest delay is left to it.
+OPTIONS = ["--queue=4MiB", "--gather=50us", "--spin=25us"]
 # What TCP sends of 1 byte: headers of Ethernet, IP and TCP with its time stamps.
 SMALLEST = 14 + 20 + 32 + 1
 # Preamble, check sequence and gap of a frame, and the least that a frame takes with them.
