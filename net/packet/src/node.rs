@@ -91,7 +91,7 @@ impl Bundle {
         });
         let ports = ports.max().unwrap_or(0);
         let channels = u32::from(self.ejection) * channels;
-        let fits = ports <= usize::from(u16::MAX) && channels < 1 << 8;
+        let fits = u16::try_from(ports).is_ok() && channels < 1 << 8;
         (!fits).then_some(Invalid::Bundle { ports, channels })
     }
 }
@@ -129,8 +129,8 @@ impl Fabric {
         first..first + self.bundle.ejection
     }
 
-    /// Returns true if packets may take a channel of a router's port: of several ejection ports each
-    /// has one.
+    /// Returns true if packets may take a channel of a router's port: of several ejection ports
+    /// each has one.
     pub(crate) fn is_open(&self, router: DeviceId, port: u16, channel: usize) -> bool {
         channel == 0 || self.bundle.ejection == 1 || self.port_of_topology(router, port) == port
     }

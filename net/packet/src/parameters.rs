@@ -44,8 +44,9 @@ pub enum Injector {
     /// Of those that have room the one with most, and of equal ones the next in turn. Of ports that
     /// with the fewest flits before it, at the host and in the queue at the router.
     Shortest,
-    /// The channel or port with the number of the port by which the packet leaves its first router, modulo
-    /// their number: packets that go on in different directions do not wait for each other there.
+    /// The channel or port with the number of the port by which the packet leaves its first router,
+    /// modulo their number: packets that go on in different directions do not wait for each other
+    /// there.
     Direction,
 }
 

@@ -39,9 +39,9 @@ fn injection_ports_share_no_link() {
     }
 }
 
-/// Hosts 0 and 2 send a packet of 20 flits each to host 1. Its link takes 40 cycles for both. Of two
-/// links each takes one in 20; as both packets ask for both in the same cycle, one round of iSLIP
-/// gives the first one of them, and the other follows in the next cycle.
+/// Hosts 0 and 2 send a packet of 20 flits each to host 1. Its link takes 40 cycles for both. Of
+/// two links each takes one in 20; as both packets ask for both in the same cycle, one round of
+/// iSLIP gives the first one of them, and the other follows in the next cycle.
 #[test]
 fn ejection_ports_share_no_link() {
     let both = [(0, 1, 20), (2, 1, 20)];

@@ -77,11 +77,14 @@ pub struct Plan {
     pub disturbed: Option<Diagnosis>,
     /// The number of sizes of round trips.
     pub sizes: usize,
-    /// True if there are round trips of several messages without a delay.
-    pub trains: bool,
 }
 
 impl Plan {
+    /// Returns true if there are round trips of several messages without a delay.
+    pub const fn has_trains(&self) -> bool {
+        self.problem.steps > 0
+    }
+
     /// Chooses the equations for sizes up to a limit.
     pub fn new(
         cells: &[Cell],
@@ -122,7 +125,6 @@ impl Plan {
             .len()
                 > 1,
             sizes: sizes(&|_| true).len(),
-            trains: !steps.is_empty(),
             problem: Problem { rows, steps: steps.len(), packets },
             sender: first(&[Operation::Send, Operation::Isend]).cloned(),
             receiver_per_byte: receiver_line.map(|(_, slope)| slope),

@@ -145,7 +145,7 @@ fn gap(estimates: &BTreeMap<&'static str, Estimate>, plan: &Plan) -> Result<(), 
         if let Some(time) = plan.streamed() {
             return Err(format!("a stream shows the longer of o and g only, {time:.1} ns"));
         }
-        if !plan.trains {
+        if !plan.has_trains() {
             return Err("g shows only in round trips of several messages without a delay".into());
         }
         let bound = overhead.map_or(String::new(), |o| format!(": g is at most {:.1} ns", o.high));

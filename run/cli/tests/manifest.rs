@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::{fs, process::Command, thread};
+use std::{fs, os::unix::fs::chown, path::Path, process::Command, thread};
 
 use common::Folder;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ const TABLES: [&str; 4] = ["ranks.csv", "messages.csv", "summary.json", "timelin
 /// A folder with a run in `out`.
 fn ran(name: &str) -> Folder {
     let folder = Folder::new(name);
-    std::fs::create_dir(folder.path("sub")).expect("a folder");
+    fs::create_dir(folder.path("sub")).expect("a folder");
     folder.write("app.goal", SCHEDULE);
     folder.write("sub/e.toml", EXPERIMENT);
     let ended = folder.heddle("run sub/e.toml -q -o out");
@@ -116,7 +116,7 @@ error: out/../app.goal has changed since out/manifest.json was written
     let ended = folder.heddle("run out/manifest.json --force -q");
     let expected = "warning: out/../app.goal has changed since out/manifest.json was written\n";
     assert_eq!((ended.code, ended.stderr.as_str()), (0, expected));
-    std::fs::remove_file(folder.path("app.goal")).expect("removed");
+    fs::remove_file(folder.path("app.goal")).expect("removed");
     let ended = folder.heddle("run out/manifest.json");
     let expected = "error: out/../app.goal: No such file or directory\n";
     assert_eq!((ended.code, ended.stderr.as_str()), (1, expected));
@@ -290,8 +290,8 @@ fn programs_of_other_users_need_trust() {
         "{}",
         own.stderr
     );
-    let _ = std::fs::remove_file(&touch);
-    if std::os::unix::fs::chown(folder.path("p.toml"), Some(65_534), None).is_err() {
+    let _ = fs::remove_file(&touch);
+    if chown(folder.path("p.toml"), Some(65_534), None).is_err() {
         return;
     }
     let refused = folder.heddle("run p.toml");
@@ -325,9 +325,9 @@ fn the_summary_holds_what_varied() {
 #[test]
 fn every_machine_over_every_network_it_has() {
     let folder = Folder::new("manifest-machines");
-    let machines = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/machines");
+    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/machines");
     let mut runs = 0;
-    for entry in std::fs::read_dir(machines).expect("machines") {
+    for entry in fs::read_dir(machines).expect("machines") {
         let path = entry.expect("an entry").path();
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         // A larger one of another, whose routes take seconds to set up.
@@ -376,8 +376,8 @@ fn every_machine_over_every_network_it_has() {
 #[test]
 fn a_ladder_climbs_from_a_manifest() {
     let folder = Folder::new("manifest-ladder");
-    let machine = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../examples/machines/edr-cluster.toml");
+    let machine =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/machines/edr-cluster.toml");
     let workload = "pattern:pairwise-alltoall --ranks 8 --size 3000B";
     let machine = format!("--machine {}", machine.display());
     assert_eq!(

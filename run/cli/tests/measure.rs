@@ -11,9 +11,8 @@ use std::{
 use common::{
     Folder,
     measuring::{measure, programs},
-    mpi,
 };
-use measure::programs::{self, Program};
+use measure::programs::Program;
 use recorder::launch::Mpi;
 use serde_json::Value;
 
