@@ -156,6 +156,20 @@ fn execute_among<M: Model>(
     peers: &'static dyn Peers,
     worker: impl Fn() -> M::Worker,
 ) -> Result<Finished<M::Worker>, Error> {
+    let here = Arc::new(Processes::new(peers, divided(count, config)?));
+    let transport: Arc<dyn Transport<M::Message>> = Arc::clone(&here) as _;
+    let found = execute_over(model, count, &transport, here.workers_here(), &worker);
+    let Some(found) = found else {
+        peers.abandon();
+        panic!("the system has no room for so many threads");
+    };
+    here.drain();
+    let errors = config.transport.exchange(found.as_ref().err().copied());
+    errors.into_iter().flatten().min().map_or(found, Err)
+}
+
+/// Returns the first worker of each process of the system, and the number of workers.
+fn divided(count: u32, config: Config) -> Result<Vec<usize>, Error> {
     let wanted = config.transport.exchange(config.workers.max(1));
     if (count as usize) < wanted.len() {
         return Err(Error::Divided { processes: count, peers: wanted.len() });
@@ -167,16 +181,7 @@ fn execute_among<M: Model>(
         *end += each(workers);
         Some(*end)
     });
-    let here = Arc::new(Processes::new(peers, [0].into_iter().chain(ends).collect()));
-    let transport: Arc<dyn Transport<M::Message>> = Arc::clone(&here) as _;
-    let found = execute_over(model, count, &transport, here.workers_here(), worker);
-    let Some(found) = found else {
-        peers.abandon();
-        panic!("the system has no room for so many threads");
-    };
-    here.drain();
-    let errors = config.transport.exchange(found.as_ref().err().copied());
-    errors.into_iter().flatten().min().map_or(found, Err)
+    Ok([0].into_iter().chain(ends).collect())
 }
 
 /// Runs the workers `mine` of a run whose workers share a transport, for example those of one
@@ -200,32 +205,56 @@ pub fn execute_over<M: Model>(
     let done = if mine.len() == 1 {
         privates.map(work).collect()
     } else {
-        in_threads(privates.collect::<Vec<_>>().into_iter(), work)?
+        in_threads(privates.collect(), work)?
     };
     Some(finish(done))
 }
 
 /// Does each work in a thread of its own. Returns `None`, before any has begun, if one of them
 /// cannot be started: they wait for each other.
-fn in_threads<T: Send, R: Send>(
-    all: impl Iterator<Item = T>,
-    work: impl Fn(T) -> R + Sync,
-) -> Option<Vec<R>> {
+fn in_threads<T: Send, R: Send>(all: Vec<T>, work: impl Fn(T) -> R + Sync) -> Option<Vec<R>> {
+    let waiting: Vec<_> = all.into_iter().map(|one| Mutex::new(Some(one))).collect();
+    let done: Vec<_> = waiting.iter().map(|_| Mutex::new(None)).collect();
+    let take = |index: usize| waiting[index].lock().ok()?.take();
+    let each = |index: usize| {
+        let result = take(index).map(&work);
+        if let Ok(mut done) = done[index].lock() {
+            *done = result;
+        }
+    };
+    if !at_once(waiting.len(), &each) {
+        return None;
+    }
+    done.into_iter().map(|done| done.into_inner().ok().flatten()).collect()
+}
+
+/// Calls `each` with all numbers below `count`, each in a thread of its own. Returns false, before
+/// any has begun, if one of them cannot be started. It is compiled once for all models.
+fn at_once(count: usize, each: &(dyn Fn(usize) + Sync)) -> bool {
     let gate = Mutex::new(true);
     std::thread::scope(|scope| {
-        let mut go = gate.lock().ok()?;
+        let Ok(mut go) = gate.lock() else { return false };
         let mut threads = Vec::new();
-        for one in all {
-            let (gate, work) = (&gate, &work);
-            let begin = move || gate.lock().is_ok_and(|go| *go).then(|| work(one));
+        for index in 0..count {
+            let gate = &gate;
+            let begin = move || {
+                // The gate is open again before the work begins.
+                let goes = gate.lock().is_ok_and(|go| *go);
+                if goes {
+                    each(index);
+                }
+            };
             match std::thread::Builder::new().spawn_scoped(scope, begin) {
                 Ok(thread) => threads.push(thread),
                 Err(_) => *go = false,
             }
         }
+        let all = *go;
         drop(go);
-        let ended = threads.into_iter();
-        ended.map(|thread| thread.join().unwrap_or_else(|e| std::panic::resume_unwind(e))).collect()
+        for thread in threads {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+        all
     })
 }
 

@@ -39,8 +39,19 @@ impl Shares {
             "an order of all processes"
         );
         let order = order.filter(|order| order.len() == count);
+        Self::several(order, &|number| model.weight(number), count, workers)
+    }
+
+    /// Returns the shares of several workers. It is compiled once for all models.
+    fn several(
+        order: Option<Vec<u32>>,
+        weight: &dyn Fn(u32) -> u32,
+        count: usize,
+        workers: usize,
+    ) -> Self {
+        let blocks = count.div_ceil(BLOCK);
         let number = |place| order.as_ref().map_or(place as u32, |order| order[place]);
-        let weight = |place| model.weight(number(place));
+        let weight = |place| weight(number(place));
         let (bounds, sum) = bounds((0..count).map(weight), workers);
         let near = bounds[..workers].iter().map(|bound| (bound + BLOCK / 2) / BLOCK);
         let starts: Vec<_> = near.chain([blocks]).collect();
