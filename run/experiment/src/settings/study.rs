@@ -84,8 +84,8 @@ pub(crate) fn read(source: &Arc<Source>) -> Result<Vec<Axis>, Vec<Diagnostic>> {
         Some((DeValue::Table(inner), _)) => reader.table(inner, ""),
         Some((_, span)) => reader.wrong(span, "`study` is a table".to_owned(), None),
         None => {
-            let message = format!("{} has no table [study]", source.name);
-            let help = "list what varies: [study] and below it, such as, ranks = [64, 128]";
+            let message = "there is no table [study]".to_owned();
+            let help = "list in it what varies, such as `ranks = [64, 128]`";
             let mistake = Diagnostic::new(Place::File((&source.name).into()), message);
             return Err(vec![mistake.help(help.to_owned())]);
         }
