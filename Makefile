@@ -1,9 +1,9 @@
 # What a developer does here. Each target does its own set-up; all that must be there is Rust, a C
 # compiler and make.
 
-.PHONY: help setup setup-mpi setup-web web recorder rails build dist install install-built \
-	uninstall deb deb-built wheel demo announce test validate miri corpus rails-rig lint lint-light \
-	bench bench-gate bench-record fuzz book clean
+.PHONY: help setup setup-rust setup-mpi setup-web web recorder rails build dist install \
+	install-built uninstall deb deb-built wheel demo announce test validate miri corpus \
+	rails-rig lint lint-light bench bench-gate bench-record fuzz book clean
 .DEFAULT_GOAL := help
 
 # Incremental builds take three times the disk; CARGO_INCREMENTAL=1 in the environment has them.
@@ -48,11 +48,13 @@ help:
 	@echo "make book         the book, in docs/book"
 	@echo "make clean        remove what was built"
 
-setup:
+setup-rust:
 	@command -v cargo >/dev/null || { echo "Rust is missing: see https://rustup.rs" >&2; exit 1; }
 	@command -v cc >/dev/null || \
 		{ echo "a C compiler is missing (Debian: apt-get install gcc)" >&2; exit 1; }
 	cargo fetch --locked
+
+setup: setup-rust
 	@$(MAKE) --no-print-directory setup-mpi
 
 # What heddle record is built and tested with; all else works without it.
@@ -156,7 +158,14 @@ rails: setup
 		--parsable --path pkglibdir | sed 's/.*://')"
 	@echo "mpirun --mca bml heddle ..."
 
-demo: announce build
+# Of the libraries, the demo makes those that its program loads, and only if they are not newer
+# than what they are made by.
+FOR_C := $(TARGET)/release/mpi/.for-c
+demo: announce setup-rust
+	cargo build --release --locked
+	@for part in heddle-mpi-libraries libheddle_mpi.so libheddle_in_process.so; do \
+		[ $(FOR_C) -nt $(TARGET)/release/$$part ] || old=1; done; [ -z "$$old" ] || \
+		{ $(TARGET)/release/heddle-mpi-libraries $(TARGET)/release --for-c && touch $(FOR_C); }
 	@examples/demo.sh $(HEDDLE) $(TARGET)/demo
 
 announce:

@@ -182,8 +182,8 @@ fn link(path: &Path, objects: &[PathBuf], over: &[&str]) -> Result<(), Error> {
     fs::rename(&unfinished, path).map_err(file(path))
 }
 
-/// Builds the libraries of an interface; gives their files.
-fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+/// Builds the libraries of an interface for C; gives their files.
+fn build_for_c(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let sources = folder.join("src").join(interface.stem());
     let libraries = folder.join("lib");
     let in_c = write_sources(interface, &sources)?;
@@ -193,6 +193,25 @@ fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         made.push(libraries.join(name));
         link(&libraries.join(name), &in_c, &[CORE])?;
     }
+    name_for_linkers(interface, &made)?;
+    Ok(made)
+}
+
+/// Gives libraries names for the linker: those that our compilers link, and the shortest name,
+/// under which some look for a library of MPI (mpi4py does) and would find one of the system.
+fn name_for_linkers(interface: Interface, made: &[PathBuf]) -> Result<(), Error> {
+    let short = |path: &PathBuf| interface == Interface::Mpich && path.ends_with("libmpi.so.12");
+    for path in made.iter().filter(|path| interface == Interface::Standard || short(path)) {
+        linkable(path)?;
+    }
+    Ok(())
+}
+
+/// Builds the libraries of an interface for all languages; gives their files.
+fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let sources = folder.join("src").join(interface.stem());
+    let libraries = folder.join("lib");
+    let mut made = build_for_c(interface, folder)?;
     let under = interface.libraries().first().copied().unwrap_or(CORE);
     let mut fortran = FORTRAN.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
     if interface == Interface::Mpich {
@@ -218,29 +237,32 @@ fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         link(&libraries.join(name), &cxx, &[under, CORE])?;
         made.push(libraries.join(name));
     }
-    // Some look for a library of MPI by the shortest name, as mpi4py does, and would find one of
-    // the system.
-    let short = |path: &PathBuf| interface == Interface::Mpich && path.ends_with("libmpi.so.12");
-    for path in made.iter().filter(|path| interface == Interface::Standard || short(path)) {
-        linkable(path)?;
-    }
+    name_for_linkers(interface, &made)?;
     Ok(made)
 }
 
-/// Writes the headers and modules that programs are compiled with. The modules need gfortran (or
-/// what `FC` names); without it there is only `mpif.h`.
+/// Writes the headers that programs are compiled with.
 fn headers(folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(file(folder))?;
-    let put = |name: &str, text: &str| {
+    let texts = [
+        ("heddle.h", include_str!("../c/heddle.h").to_owned()),
+        ("mpi.h", header::text()),
+        ("mpif.h", modules::mpif()),
+    ];
+    for (name, text) in texts {
         let path = folder.join(name);
-        fs::write(&path, text).map_err(file(&path))
-    };
-    put("heddle.h", include_str!("../c/heddle.h"))?;
-    put("mpi.h", &header::text())?;
-    put("mpif.h", &modules::mpif())?;
+        fs::write(&path, text).map_err(file(&path))?;
+    }
+    Ok(())
+}
+
+/// Writes the modules that programs in Fortran are compiled with. They need gfortran (or what `FC`
+/// names); without it there is only `mpif.h`.
+fn fortran_modules(folder: &Path) -> Result<(), Error> {
     let compiler = env::var_os("FC").unwrap_or_else(|| "gfortran".into());
     for (name, text) in [("mpi.f90", modules::mpi()), ("mpi_f08.f90", modules::mpi_f08())] {
-        put(name, &text)?;
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(file(&path))?;
         let mut command = Command::new(&compiler);
         command.args(["-fsyntax-only", "-J"]).arg(folder).arg(folder.join(name));
         if Command::new(&compiler).arg("--version").output().is_ok() {
@@ -283,6 +305,24 @@ fn around(folder: &Path) -> Result<[PathBuf; 2], Error> {
 /// Builds all libraries into `FOLDER/mpi/lib`, beside a copy of the library under them; gives their
 /// files.
 pub fn all(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let (folder, mut made) = common(core, folder)?;
+    fortran_modules(&folder.join("include"))?;
+    for interface in Interface::ALL {
+        made.extend(build(interface, &folder)?);
+    }
+    Ok(made)
+}
+
+/// Builds of them what our compiler for C links, in a small part of the time.
+pub fn for_c(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let (folder, mut made) = common(core, folder)?;
+    made.extend(build_for_c(Interface::Standard, &folder)?);
+    Ok(made)
+}
+
+/// Makes the folder `FOLDER/mpi`, with what serves all interfaces; gives it and the libraries in
+/// it.
+fn common(core: &Path, folder: &Path) -> Result<(PathBuf, Vec<PathBuf>), Error> {
     let folder = folder.join("mpi");
     let libraries = folder.join("lib");
     fs::create_dir_all(&libraries).map_err(file(&libraries))?;
@@ -299,8 +339,5 @@ pub fn all(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     headers(&folder.join("include"))?;
     scripts::write(&folder).map_err(file(&folder))?;
     made.extend(around(&folder)?);
-    for interface in Interface::ALL {
-        made.extend(build(interface, &folder)?);
-    }
-    Ok(made)
+    Ok((folder, made))
 }

@@ -1,7 +1,9 @@
 //! Builds the libraries of MPI that programs load:
-//! `heddle-mpi-libraries FOLDER [libheddle_mpi.so]`.
+//! `heddle-mpi-libraries FOLDER [libheddle_mpi.so] [--for-c]`.
 //!
 //! Without the second argument, the library under the layers is taken from beside this program.
+//! With `--for-c`, there are only those that programs in C need which `mpicc` of the same folder
+//! compiles.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -10,17 +12,22 @@ use std::process::ExitCode;
 use layers::libraries::{self, CORE};
 
 fn main() -> ExitCode {
-    let arguments: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
+    let mut arguments: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
+    let for_c = arguments.pop_if(|last| last.as_os_str() == "--for-c").is_some();
+    let build = if for_c { libraries::for_c } else { libraries::all };
     let result = match arguments.as_slice() {
         [folder] => build(&beside(), folder),
         [folder, core] => build(core, folder),
         _ => {
-            eprintln!("usage: heddle-mpi-libraries FOLDER [{CORE}]");
+            eprintln!("usage: heddle-mpi-libraries FOLDER [{CORE}] [--for-c]");
             return ExitCode::from(2);
         }
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(made) => {
+            made.iter().for_each(|path| println!("{}", path.display()));
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             eprintln!("heddle-mpi-libraries: {error}");
             ExitCode::FAILURE
@@ -32,11 +39,4 @@ fn main() -> ExitCode {
 fn beside() -> PathBuf {
     let program = env::current_exe().unwrap_or_default();
     program.parent().unwrap_or(Path::new(".")).join(CORE)
-}
-
-fn build(core: &Path, folder: &Path) -> Result<(), String> {
-    for path in libraries::all(core, folder).map_err(|error| error.to_string())? {
-        println!("{}", path.display());
-    }
-    Ok(())
 }

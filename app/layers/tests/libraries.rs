@@ -18,12 +18,33 @@ fn built() -> &'static Path {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        let flags = ["-shared", "-fPIC", "-Wall", "-Werror"];
-        let core = common::compile("cc", folder.path(), CORE, include_str!("core.c"), &flags);
-        libraries::all(&core, folder.path()).unwrap();
+        libraries::all(&core(folder.path()), folder.path()).unwrap();
         folder
     });
     folder.path()
+}
+
+/// Compiles the stand-in for our own library.
+fn core(folder: &Path) -> PathBuf {
+    let flags = ["-shared", "-fPIC", "-Wall", "-Werror"];
+    common::compile("cc", folder, CORE, include_str!("core.c"), &flags)
+}
+
+/// Our compiler for C and a program that it has linked need nothing of the other libraries.
+#[test]
+fn c_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = libraries::for_c(&core(folder.path()), folder.path()).unwrap();
+    assert!(made.iter().all(|path| path.is_file()) && !made.is_empty());
+    assert!(!folder.path().join("mpi/lib/libmpi.so.40").exists());
+    let source = folder.path().join("size.c");
+    let main = "int main(void) { int size; return MPI_Comm_size(MPI_COMM_SELF, &size); }";
+    std::fs::write(&source, format!("#include <mpi.h>\n{main}\n")).unwrap();
+    let program = folder.path().join("size");
+    let compiler = folder.path().join("mpi/bin/mpicc");
+    common::run(Command::new(compiler).arg(&source).arg("-o").arg(&program));
+    let needed = common::run(Command::new("readelf").arg("-d").arg(&program));
+    assert!(needed.contains("[libmpi_abi.so.1]"), "{needed}");
 }
 
 /// Names that a library defines for others, with their sizes.
