@@ -21,8 +21,13 @@ pub const INSIDE: &str = "HEDDLE_IN_PROCESS";
 /// in another one.
 pub const FROM: &str = "HEDDLE_IN_PROCESS_FROM";
 /// The environment variables that tell the allocator of the process to keep what is free, as ranks
-/// take turns, and what one gives back the next one takes; and whether to take huge pages.
-pub const ALLOCATOR: [&str; 2] = ["MIMALLOC_PURGE_DELAY", "MIMALLOC_ALLOW_THP"];
+/// take turns, and what one gives back the next one takes; whether to take huge pages; and how much
+/// of the address space to take in advance.
+pub const ALLOCATOR: [&str; 3] =
+    ["MIMALLOC_PURGE_DELAY", "MIMALLOC_ALLOW_THP", "MIMALLOC_ARENA_RESERVE"];
+/// What the allocator takes in advance where the address space is limited (`ulimit -v`), in KiB: so
+/// little that stacks and messages have room. By itself it takes a GiB if there is one.
+const RESERVE: &str = "65536";
 /// Number of ranks from which on huge pages are worth their memory: they take some ten MB more, and
 /// a tenth off the time where a processor no longer knows the places of most pages.
 const HUGE_FROM: u32 = 4096;
@@ -78,7 +83,8 @@ fn enter(configuration: &Configuration, quiet: bool) -> Result<Infallible, Endin
         .args(&launch.arguments)
         .env(INSIDE, shell_words::join(&line))
         .env("LD_BIND_NOW", "1")
-        .envs(ALLOCATOR.into_iter().zip(["-1", huge]));
+        .envs(ALLOCATOR.into_iter().zip(["-1", huge]))
+        .envs(rank_ipc::share().map(|_| (ALLOCATOR[2], RESERVE)));
     let paths = std::env::var_os("LD_LIBRARY_PATH");
     let others = paths.iter().flat_map(std::env::split_paths);
     if let Ok(paths) = std::env::join_paths([folder.clone()].into_iter().chain(others)) {
