@@ -25,7 +25,9 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(made) => {
-            made.iter().for_each(|path| println!("{}", path.display()));
+            for path in made {
+                println!("{}", path.display());
+            }
             ExitCode::SUCCESS
         }
         Err(error) => {

@@ -39,18 +39,18 @@ impl Shares {
             "an order of all processes"
         );
         let order = order.filter(|order| order.len() == count);
-        Self::several(order, &|number| model.weight(number), count, workers)
+        Self::several(order.as_deref(), &|number| model.weight(number), count, workers)
     }
 
     /// Returns the shares of several workers. It is compiled once for all models.
     fn several(
-        order: Option<Vec<u32>>,
+        order: Option<&[u32]>,
         weight: &dyn Fn(u32) -> u32,
         count: usize,
         workers: usize,
     ) -> Self {
         let blocks = count.div_ceil(BLOCK);
-        let number = |place| order.as_ref().map_or(place as u32, |order| order[place]);
+        let number = |place| order.map_or(place as u32, |order| order[place]);
         let weight = |place| weight(number(place));
         let (bounds, sum) = bounds((0..count).map(weight), workers);
         let near = bounds[..workers].iter().map(|bound| (bound + BLOCK / 2) / BLOCK);
