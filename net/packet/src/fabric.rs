@@ -208,20 +208,13 @@ impl Fabric {
             routes,
             parameters,
         };
-        let packet = fabric.parameters.flits(fabric.parameters.mtu);
         fabric.buffer = fabric.parameters.buffer.unwrap_or_else(|| fabric.round_trip());
-        let (packets, flits) = (fabric.parameters.local_buffer, fabric.buffer);
-        if fabric.routes.needs_bubble() {
-            fabric.places = (flits / packet) as usize;
-            if fabric.parameters.switching == Switching::Wormhole {
-                return Err(vec![Invalid::Wormhole]);
-            }
-            if fabric.places < 2 {
-                return Err(vec![Invalid::Bubble { flits, packet }]);
-            }
+        if let Some(wrong) = fabric.wrong_buffer() {
+            return Err(vec![wrong]);
         }
-        if packets.saturating_mul(packet) > flits {
-            return Err(vec![Invalid::LocalBuffer { flits, packets, packet }]);
+        if fabric.routes.needs_bubble() {
+            fabric.places =
+                (fabric.buffer / fabric.parameters.flits(fabric.parameters.mtu)) as usize;
         }
         fabric.sharing = fabric.sharing();
         fabric.census = Tree::new(&fabric);
@@ -229,6 +222,22 @@ impl Fabric {
             .filter(|lookahead| *lookahead < Time::MAX)
             .unwrap_or_default();
         Ok(fabric)
+    }
+
+    /// Tells what is wrong with the buffers, given their size.
+    fn wrong_buffer(&self) -> Option<Invalid> {
+        let packet = self.parameters.flits(self.parameters.mtu);
+        let (packets, flits) = (self.parameters.local_buffer, self.buffer);
+        if self.routes.needs_bubble() {
+            if self.parameters.switching == Switching::Wormhole {
+                return Some(Invalid::Wormhole);
+            }
+            if flits / packet < 2 {
+                return Some(Invalid::Bubble { flits, packet });
+            }
+        }
+        let fits = packets.saturating_mul(packet) <= flits;
+        (!fits).then_some(Invalid::LocalBuffer { flits, packets, packet })
     }
 
     /// Flits that cover the round trip of a credit over the longest link, and a packet: from the

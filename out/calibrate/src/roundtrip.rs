@@ -203,7 +203,7 @@ mod tests {
         (problem, times)
     }
 
-    /// What rows of one kind of packets determine.
+    /// The unknowns that rows of one kind of packets determine.
     const KNOWN: [bool; UNKNOWNS] = [true, true, true, true, true, true, false, false];
 
     #[test]

@@ -188,7 +188,8 @@ impl Detail {
     }
 }
 
-/// Reads the busy periods of a run and links them with their messages; null if the folder does not have them.
+/// Reads the busy periods of a run and links them with their messages; null if the folder does not
+/// have them.
 pub fn read(
     folder: &Path,
     scale: &Scale,

@@ -67,7 +67,7 @@ impl Column {
     }
 }
 
-/// How much a number is more, or less, than another, folded.
+/// Returns the difference of two numbers, folded.
 pub fn folded(number: u64, other: u64) -> u64 {
     let step = number.wrapping_sub(other).cast_signed();
     (step << 1 ^ step >> 63).cast_unsigned()

@@ -30,7 +30,7 @@ pub struct Links {
     /// By source, and by destination, the messages that have no period yet.
     open: [HashMap<u32, VecDeque<usize>>; 2],
     sent: Vec<Option<Sent>>,
-    /// When the periods begin that receive messages, in picoseconds.
+    /// The starts of the periods that receive messages, in picoseconds.
     received: Vec<Option<u64>>,
     /// The last message of each activity.
     last: [u64; 3],

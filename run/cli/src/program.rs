@@ -25,8 +25,8 @@ pub const FROM: &str = "HEDDLE_IN_PROCESS_FROM";
 /// of the address space to take in advance.
 pub const ALLOCATOR: [&str; 3] =
     ["MIMALLOC_PURGE_DELAY", "MIMALLOC_ALLOW_THP", "MIMALLOC_ARENA_RESERVE"];
-/// What the allocator takes in advance where the address space is limited (`ulimit -v`), in KiB: so
-/// little that stacks and messages have room. By itself it takes a GiB if there is one.
+/// The KiB that the allocator takes in advance where the address space is limited (`ulimit -v`): so
+/// few that stacks and messages have room. By itself it takes a GiB if there is one.
 const RESERVE: &str = "65536";
 /// Number of ranks from which on huge pages are worth their memory: they take some ten MB more, and
 /// a tenth off the time where a processor no longer knows the places of most pages.

@@ -84,7 +84,7 @@ pub struct Doing {
     pub index: u32,
     pub op: Op,
     pub since: Time,
-    /// What interruptions add to it.
+    /// The time that interruptions add to it.
     pub noise: Time,
     pub posted: Time,
     /// The message of a receive.

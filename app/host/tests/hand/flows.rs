@@ -107,8 +107,8 @@ fn an_eager_message_travels_before_its_receive_is_posted() {
     assert_eq!(finish(run(text)), [107, 5050, 0]);
 }
 
-/// The same while interruptions double all that a CPU does: the send takes 200, so that the message
-/// is there at 1250; the receive is posted at 10 000. On the critical path, noise is waiting.
+/// Interruptions double all that a CPU does: the send takes 200, so that the message is there at
+/// 1250; the receive is posted at 10 000. On the critical path, noise is waiting.
 #[test]
 fn noise_lengthens_what_cpus_do() {
     let text = "num_ranks 2\nrank 0 {\nl1: send 50b to 1\nl2: calc 7\nl2 requires l1\n}\n\

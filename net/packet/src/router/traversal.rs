@@ -74,10 +74,9 @@ impl Router {
         }
         if O::LISTENS && left == 0 {
             let (start, end) = (Time::from_ps(stored.began), Time::from_ps(end));
-            let flits = stored.packet.flits.into();
-            let port = net.port_of_topology(self.device, port);
-            let record = Record::Sent { port, lane: channel, flits, start, end };
-            out.record(Time::from_ps(now), record);
+            let (flits, port) =
+                (stored.packet.flits.into(), net.port_of_topology(self.device, port));
+            out.record(Time::from_ps(now), Record::Sent { port, lane: channel, flits, start, end });
         }
         self.outputs[number as usize].credits -= 1;
         self.note_granted(net, now, (port, channel));

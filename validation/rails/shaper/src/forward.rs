@@ -167,7 +167,7 @@ pub struct Lane {
     pub shared: Arc<Shared>,
 }
 
-/// How a thread waits for frames that are not due yet.
+/// The manner in which a thread waits for frames that are not due yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Patience {
     /// The last time before a frame is due, which the thread waits with the processor in use.
