@@ -37,7 +37,7 @@ PORT = 5001
 # burst are gathered, as an interface does that interrupts seldom. While the shaper waits for a
 # frame with the processor in use, its sender has none: half of the shortest delay is left to it.
 OPTIONS = ["--queue=4MiB", "--gather=50us", "--spin=25us"]
-# What TCP sends of 1 byte: headers of Ethernet, IP and TCP with its time stamps.
+# A frame that carries one byte: headers of Ethernet, IP and TCP with its time stamps.
 SMALLEST = 14 + 20 + 32 + 1
 # Preamble, check sequence and gap of a frame, and the least that a frame takes with them.
 AROUND, LEAST = 24, 84

@@ -5,10 +5,10 @@
 //! messages lies on one of the two branches of the maximum; once it is known on which, all
 //! equations are linear, and the place where d = 0 changes its branch is found by trying all.
 //!
-//! Where messages beyond a size are of several packets, A, B, o and O are of messages of one
-//! packet, which have a gap g + G (s-1) of their own. Of larger ones only further messages count,
-//! as the difference of a train to a single round trip: the time of one includes what both hosts
-//! take for a second packet, which trains overlap.
+//! If messages beyond a size are of several packets, A, B, o and O are of messages of one packet,
+//! which have a gap g + G (s-1) of their own. Of larger ones only further messages count, as the
+//! difference of a train to a single round trip: the time of one includes what both hosts take for
+//! a second packet, which trains overlap.
 //!
 //! Not modelled: a receiver that is slower than both, whose line then is taken for that of the gap;
 //! messages above the eager limit. Source: Bierbaum's PRTT in chapter 3.2.2 of "Analysis and
