@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measures reports, beside the targets: benches/report.sh HEDDLE. Size and memory for a run of
-# 800 000 events whose every time is different, with each event and with tiles alone; and, where
-# Chromium and the packages of web/ are, the CPU time of the page until its first paint and per
-# frame. Times inform and do not gate.
+# 800 000 events whose every time is different, with each event and with tiles alone; memory of a
+# run that writes a page of 10 million events; and, where Chromium and the packages of web/ are, the
+# CPU time of the page until its first paint and per frame. Times inform and do not gate.
 set -euo pipefail
 heddle=$(realpath "$1")
 here=$(realpath "$(dirname "$0")/..")
@@ -28,6 +28,10 @@ done
 "$heddle" report noisy -o tiles.html --report-detail 1000
 size=$(megabytes tiles.html)
 line "noisy, tiles, MB" "$size" 5 "$(at_most "$size" 5)"
+"$heddle" run pattern:halo2d --ranks 4096 --steps 270 --size 1KiB --compute 40us -q -o large \
+    --report
+memory=$(awk -F'[:,]' '/peak_rss/ { printf "%.0f", $2 / 1e6 }' large/performance.json)
+line "run with its page, 10 million events, MB" "$memory" 400 "$(at_most "$memory" 400)"
 
 chromium=$(command -v chromium || command -v chromium-browser || true)
 if [ -z "$chromium" ] || [ ! -d "$here/web/node_modules" ] || ! command -v node >/dev/null; then

@@ -10,16 +10,17 @@ use kernel::{Probe, TransportKind};
 use serde::{Deserialize, Serialize};
 use units::Time;
 
-use crate::messages::{Key, MessagePart, MessageTable, Parted, Records};
+use crate::records::{Busy, MessageTable, Parted, Records, SliceTable};
 
 /// The records that a collector keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// One row per message: 72 bytes in memory while the run lasts, unless they move to files.
+    /// One row per message: 72 bytes while the run lasts, in memory or in files.
     pub messages: bool,
-    /// One slice per busy period of a CPU of each rank below this one, 40 bytes in memory.
+    /// One slice per busy period of a CPU of each rank below this one: 40 bytes in memory or in
+    /// files.
     pub slices: u32,
-    /// The operation of each slice, 12 bytes in memory for each message.
+    /// The operation of each slice, 16 bytes for each message in memory or in files.
     pub operations: bool,
     /// The time of each computation, 24 bytes in memory.
     pub computations: bool,
@@ -29,37 +30,16 @@ pub struct Wanted {
 #[derive(Debug, Default)]
 pub struct Collector {
     wanted: Wanted,
-    messages: Records,
-    /// Is true if messages become a table at once and are not kept in memory.
-    streams: bool,
-    busy: Vec<Busy>,
-    /// The receives of messages.
-    receives: Vec<(Key, u32)>,
+    records: Records,
     computations: Vec<Computation>,
 }
 
 /// Records on their way to another process.
 #[derive(Debug, Serialize, Deserialize)]
 enum Part {
-    Messages(MessagePart),
-    Rest(Vec<Busy>, Vec<(Key, u32)>, Vec<Computation>),
+    Records(crate::records::Part),
+    Computations(Vec<Computation>),
 }
-
-/// A busy period, as [`Record::Busy`] tells of it.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Busy {
-    rank: u32,
-    cpu: u8,
-    activity: Activity,
-    start: Time,
-    end: Time,
-    message: Option<Key>,
-    /// The operation, or [`UNKNOWN`].
-    operation: u32,
-}
-
-/// In the place of an operation of which nothing is known.
-const UNKNOWN: u32 = u32::MAX;
 
 /// The life of a message. A time that never came is [`Time::MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,30 +117,48 @@ impl LinkLoad {
     }
 }
 
-/// The records of all workers, joined. Room for 2^32 messages, which would take 240 GB; further
-/// ones are left out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
-    /// Messages by (injected, source, sequence); a message's id is its index.
-    pub messages: Vec<Message>,
-    /// Busy periods by (rank, CPU, start).
-    pub slices: Vec<Slice>,
+/// The records of all workers, joined. Messages and busy periods need not be in memory.
+#[derive(Debug, Default)]
+pub struct Tables {
+    /// Messages by (injected, source, sequence).
+    pub messages: MessageTable,
+    /// Busy periods by (rank, CPU, start). The messages of the first 2^32 are named.
+    pub slices: SliceTable,
     /// Computations by (rank, index).
     pub computations: Vec<Computation>,
     /// Loads of links, where the network tells of them.
     pub links: Vec<LinkLoad>,
 }
 
-impl Collector {
-    /// An empty collector that keeps everything in memory, as timelines need it.
-    pub fn new(wanted: Wanted) -> Self {
-        Self { wanted, messages: Records::new(None), ..Self::default() }
+impl Tables {
+    /// Takes all into memory, as timelines need it.
+    ///
+    /// # Errors
+    /// If the file cannot be read that keeps what memory does not hold.
+    pub fn recorded(&self) -> io::Result<Recorded> {
+        Ok(Recorded {
+            messages: self.messages.read()?.collect::<io::Result<_>>()?,
+            slices: self.slices.read()?.collect::<io::Result<_>>()?,
+            links: self.links.clone(),
+        })
     }
+}
 
-    /// An empty collector whose messages move to files in `folder` when there are many. They become
-    /// a table, and nothing else.
-    pub fn streaming(wanted: Wanted, folder: &Path) -> Self {
-        Self { wanted, messages: Records::new(Some(folder)), streams: true, ..Self::default() }
+/// The records of all workers in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// Messages by (injected, source, sequence); a message's id is its index.
+    pub messages: Vec<Message>,
+    /// Busy periods by (rank, CPU, start).
+    pub slices: Vec<Slice>,
+    /// Loads of links, where the network tells of them.
+    pub links: Vec<LinkLoad>,
+}
+
+impl Collector {
+    /// An empty collector. With a folder, records move to files there when they are many.
+    pub fn new(wanted: Wanted, folder: Option<&Path>) -> Self {
+        Self { wanted, records: Records::new(folder), computations: Vec::new() }
     }
 
     /// Hands the records of workers that run in other processes of the system to the first of them,
@@ -173,26 +171,22 @@ impl Collector {
         let first = peers.me() == 0;
         let (mut kept, leaving) = if first { (workers, Vec::new()) } else { (Vec::new(), workers) };
         let mut rest = leaving.into_iter();
-        let mut messages: Option<Parted> = None;
-        let mut others: Option<Part> = None;
+        let mut records: Option<Parted> = None;
         let next = || loop {
-            if let Some(part) = others.take() {
-                return Ok(Some(part));
-            }
-            if let Some(part) = messages.as_mut().map(Parted::next_part).transpose()?.flatten() {
-                return Ok(Some(Part::Messages(part)));
+            if let Some(part) = records.as_mut().map(Parted::next_part).transpose()?.flatten() {
+                return Ok(Some(Part::Records(part)));
             }
             let Some(worker) = rest.next() else { return io::Result::Ok(None) };
-            others = Some(Part::Rest(worker.busy, worker.receives, worker.computations));
-            messages = Some(Parted::new(worker.messages)?);
+            records = Some(Parted::new(worker.records)?);
+            if !worker.computations.is_empty() {
+                return Ok(Some(Part::Computations(worker.computations)));
+            }
         };
         transport.gather(next, |part| {
             let Some(collector) = kept.first_mut() else { return };
             match part {
-                Part::Messages(part) => collector.messages.take(part),
-                Part::Rest(mut busy, mut receives, mut computations) => {
-                    collector.busy.append(&mut busy);
-                    collector.receives.append(&mut receives);
+                Part::Records(part) => collector.records.take(part),
+                Part::Computations(mut computations) => {
                     collector.computations.append(&mut computations);
                 }
             }
@@ -200,34 +194,19 @@ impl Collector {
         Ok(kept)
     }
 
-    /// Joins the records of several workers, which are all of one kind. The result does not depend
-    /// on how they were divided. `folder` is where streaming collectors keep rows that memory does
-    /// not hold; of others there is no table.
-    pub fn merge(
-        workers: Vec<Self>,
-        folder: Option<&Path>,
-    ) -> io::Result<(Recorded, Option<MessageTable>)> {
+    /// Joins the records of several workers. The result does not depend on how they were divided.
+    ///
+    /// # Errors
+    /// If a file cannot be written or read that keeps what memory does not hold.
+    pub fn merge(workers: Vec<Self>) -> io::Result<Tables> {
         let mut all = Self::default();
         for mut worker in workers {
-            all.messages.append(worker.messages);
-            all.streams |= worker.streams;
-            all.busy.append(&mut worker.busy);
-            all.receives.append(&mut worker.receives);
+            all.records.append(worker.records);
             all.computations.append(&mut worker.computations);
         }
         all.computations.sort_unstable();
-        let (table, by_key) = match folder.filter(|_| all.streams) {
-            Some(folder) => (Some(MessageTable::new(all.messages, folder)?), Vec::new()),
-            None => (None, all.messages.join()?.collect::<io::Result<Vec<_>>>()?),
-        };
-        let order = by_injection(&by_key);
-        let recorded = Recorded {
-            slices: resolve(all.busy, all.receives, &by_key, &order),
-            computations: all.computations,
-            links: Vec::new(),
-            messages: order.iter().filter_map(|&row| by_key.get(row as usize).copied()).collect(),
-        };
-        Ok((recorded, table))
+        let (messages, slices) = all.records.join()?;
+        Ok(Tables { messages, slices, computations: all.computations, links: Vec::new() })
     }
 }
 
@@ -240,13 +219,13 @@ impl<R: Copy + Send> Probe<Record<R>> for Collector {
             Record::Busy { rank, cpu, activity, start, end, message, operation }
                 if rank < self.wanted.slices =>
             {
-                let operation = operation.filter(|_| self.wanted.operations).unwrap_or(UNKNOWN);
-                self.busy.push(Busy { rank, cpu, activity, start, end, message, operation });
+                let operation = operation.filter(|_| self.wanted.operations);
+                self.records.busy(&Busy { rank, cpu, activity, start, end, message, operation });
             }
             Record::Sent { source, sequence, destination, tag, size, posted, injected }
                 if self.wanted.messages =>
             {
-                self.messages.sent(&Message {
+                self.records.sent(&Message {
                     source,
                     sequence,
                     destination,
@@ -259,88 +238,20 @@ impl<R: Copy + Send> Probe<Record<R>> for Collector {
                 });
             }
             Record::Delivered { source, sequence, at } if self.wanted.messages => {
-                self.messages.delivered((source, sequence), at);
+                self.records.delivered((source, sequence), at);
             }
             Record::Computed { rank, index, start, end } if self.wanted.computations => {
                 self.computations.push(Computation { rank, index, start, end });
             }
             Record::Matched { source, sequence, at, receive } => {
                 if self.wanted.messages {
-                    self.messages.matched((source, sequence), at);
+                    self.records.matched((source, sequence), at);
                 }
                 if self.wanted.operations {
-                    self.receives.push(((source, sequence), receive));
+                    self.records.received((source, sequence), receive);
                 }
             }
             _ => {}
         }
     }
-}
-
-/// Row numbers in the order of the messages' ids. `rows` is sorted by (source, sequence).
-fn by_injection(rows: &[Message]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..=u32::MAX).take(rows.len()).collect();
-    order.sort_by_key(|&row| rows.get(row as usize).map(|message| message.injected));
-    order
-}
-
-/// The slices in order, with their messages' ids in place of (source, sequence).
-fn resolve(
-    busy: Vec<Busy>,
-    mut receives: Vec<(Key, u32)>,
-    rows: &[Message],
-    order: &[u32],
-) -> Vec<Slice> {
-    receives.sort_unstable();
-    let receive_of = |key: Key| -> Option<u32> {
-        let found = receives.binary_search_by_key(&key, |receive| receive.0).ok()?;
-        receives.get(found).map(|receive| receive.1)
-    };
-    let operation_of = |slice: &Busy| match slice.operation {
-        UNKNOWN if slice.activity == Activity::Receive => slice.message.and_then(receive_of),
-        UNKNOWN => None,
-        operation => Some(operation),
-    };
-    let mut ids = vec![0; order.len()];
-    for (id, &row) in (0..).zip(order) {
-        if let Some(slot) = ids.get_mut(row as usize) {
-            *slot = id;
-        }
-    }
-    let sources = source_ranges(rows);
-    let id_of = |(source, sequence): Key| -> Option<u32> {
-        let first = *sources.get(source as usize)?;
-        let past = *sources.get(source as usize + 1)?;
-        let found = rows
-            .get(first..past)?
-            .binary_search_by_key(&sequence, |message| message.sequence)
-            .ok()?;
-        ids.get(first + found).copied()
-    };
-    let mut slices: Vec<Slice> = busy
-        .into_iter()
-        .map(|slice| Slice {
-            rank: slice.rank,
-            cpu: slice.cpu,
-            start: slice.start,
-            end: slice.end,
-            activity: slice.activity,
-            operation: operation_of(&slice),
-            message: slice.message.and_then(id_of),
-        })
-        .collect();
-    slices.sort_unstable();
-    slices
-}
-
-/// The beginning of each source's rows, with the end of the last one's behind them.
-fn source_ranges(rows: &[Message]) -> Vec<usize> {
-    let mut first = Vec::new();
-    for (row, message) in rows.iter().enumerate() {
-        if first.len() <= message.source as usize {
-            first.resize(message.source as usize + 1, row);
-        }
-    }
-    first.push(rows.len());
-    first
 }

@@ -9,7 +9,7 @@ use host::RankTotals;
 use units::Time;
 
 use crate::format::{plural, time};
-use crate::{Recorded, Slice, Summary};
+use crate::{Slice, SliceTable, Summary};
 
 /// Ranks from this one on have no row, and so need no slices.
 pub const GANTT_RANKS: u32 = 32;
@@ -49,12 +49,12 @@ const FINISHED: State = state(" ", "", "");
 ///
 /// A rank waits until it finishes; one that is stuck in a deadlock waits until the end. CPUs
 /// without any slice have no row, unless their rank would have none. At most 32 rows are drawn;
-/// `recorded` needs the slices of the first [`GANTT_RANKS`] ranks.
+/// `slices` needs those of the first [`GANTT_RANKS`] ranks.
 pub fn write_gantt(
     out: &mut impl Write,
     summary: &Summary,
     ranks: &[RankTotals],
-    recorded: &Recorded,
+    slices: &SliceTable,
     width: u16,
     colour: bool,
 ) -> io::Result<()> {
@@ -64,7 +64,10 @@ pub fn write_gantt(
     if end == Time::ZERO {
         return writeln!(out, "no timeline: nothing takes any time");
     }
-    let mut rows = rows(ranks.len(), &recorded.slices);
+    let drawn =
+        |slice: &io::Result<Slice>| slice.as_ref().map_or(true, |slice| slice.rank < GANTT_RANKS);
+    let slices = slices.read()?.take_while(drawn).collect::<io::Result<Vec<_>>>()?;
+    let mut rows = rows(ranks.len(), &slices);
     let hidden_cpus = rows.len().saturating_sub(ROWS);
     rows.truncate(ROWS);
     let labels = labels(&rows);

@@ -1,8 +1,8 @@
 //! The results of a run: tables, summaries, timelines, and the folder that holds them.
 //!
 //! - [`Collector`] is the probe that keeps the events of each message and each CPU;
-//!   [`Collector::merge`] joins the records of all workers into [`Recorded`], and into a
-//!   [`MessageTable`] where messages are many.
+//!   [`Collector::merge`] joins the records of all workers into [`Tables`], which may be larger
+//!   than memory; [`Recorded`] is what timelines need in memory.
 //! - A [`Row`] is a row of one of the [`TABLES`]; a [`Writer`] writes a table as CSV or as
 //!   Parquet, and a [`Reader`] reads it. [`Columns`] is a table by columns, in memory.
 //! - [`write_perfetto`], [`write_paje`] and [`write_chrome`] write timelines; a [`CallTimeline`]
@@ -25,12 +25,12 @@ mod format;
 mod gantt;
 mod json;
 mod lines;
-mod messages;
 mod paje;
 mod perfetto;
 mod performance;
 mod progress;
 mod protobuf;
+mod records;
 mod sort;
 mod summary;
 mod table;
@@ -40,17 +40,17 @@ mod traffic_tables;
 
 pub use call_timeline::CallTimeline;
 pub use chrome::write_chrome;
-pub use collector::{Collector, Computation, LinkLoad, Message, Recorded, Slice, Wanted};
+pub use collector::{Collector, Computation, LinkLoad, Message, Recorded, Slice, Tables, Wanted};
 pub use directory::{Artifact, Error, OutputFile, RunDirectory, study_table};
 pub use format::{Column as TimeColumn, plural, printable};
 pub use gantt::{GANTT_RANKS, write_gantt};
 pub use json::{write_json, write_pretty};
 pub use lines::Lines;
-pub use messages::MessageTable;
 pub use paje::write_paje;
 pub use perfetto::write_perfetto;
 pub use performance::{Performance, Usage, Used};
 pub use progress::{Progress, Snapshot, Work, end_status, show_status};
+pub use records::{MessageTable, SliceTable};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
 pub use table::{
     ActivityRow, Call, CallRow, Cell, Column, Columns, ComputationRow, ConnectionRow, DeviceRow,

@@ -6,7 +6,7 @@ use host::Activity;
 use units::Time;
 
 use crate::{
-    Slice,
+    Slice, SliceTable,
     table::{LineRow, TableOutput, Writer},
 };
 
@@ -41,15 +41,16 @@ impl Lines {
     /// come from them.
     ///
     /// # Errors
-    /// If the table cannot be written.
-    pub fn write(&self, out: &mut impl TableOutput, slices: &[Slice]) -> io::Result<()> {
+    /// If the table cannot be written, or kept busy periods cannot be read.
+    pub fn write(&self, out: &mut impl TableOutput, slices: &SliceTable) -> io::Result<()> {
         let last = self.operations.iter().flatten().max().copied().unwrap_or_default();
         let mut spent = vec![Spent::default(); last as usize + 1];
         for line in self.operations.iter().flatten() {
             spent[*line as usize].operations += 1;
         }
-        for slice in slices {
-            let Some(line) = self.of(slice) else { continue };
+        for slice in slices.read()? {
+            let slice = slice?;
+            let Some(line) = self.of(&slice) else { continue };
             let busy = &mut spent[line as usize].busy[slice.activity as usize];
             *busy = busy.saturating_add(slice.end.saturating_sub(slice.start));
         }

@@ -1,7 +1,7 @@
 //! Sorting more records than memory holds.
 //!
 //! A [`Sorter`] keeps records until there are too many, then sorts those that it has and moves them
-//! to a file. In the end, [`sorted`] merges the sorted parts. A record is a few numbers, and
+//! to a file. In the end, [`Rows`] merges the sorted parts. A record is a few numbers, and
 //! records are ordered by their numbers from the first to the last; equal ones are alike, so that
 //! the order does not depend on how records were divided among sorters.
 
@@ -17,7 +17,7 @@ use std::{
 };
 
 /// Bytes of records that a sorter keeps in memory if it may use a file.
-const MEMORY: usize = 64 << 20;
+const MEMORY: usize = 16 << 20;
 /// Bytes that are read at once from a sorted part of a file.
 const PIECE: usize = 1 << 16;
 /// Bytes of a number.
@@ -48,9 +48,9 @@ struct Spill {
 }
 
 impl<const N: usize> Sorter<N> {
-    /// A sorter that moves records to a file in `folder` when there are many.
-    pub fn spilling(folder: &Path) -> Self {
-        Self::with_room(folder, MEMORY / (N * WORD))
+    /// A sorter that moves records to a file in `folder`, if there is one, when they are many.
+    pub fn new(folder: Option<&Path>) -> Self {
+        folder.map_or_else(Self::default, |folder| Self::with_room(folder, MEMORY / (N * WORD)))
     }
 
     /// A sorter that keeps `most` records in memory.
@@ -60,7 +60,7 @@ impl<const N: usize> Sorter<N> {
         Self { records: Vec::new(), spill: Some(spill) }
     }
 
-    /// Adds a record. If it cannot be kept, [`sorted`] says so.
+    /// Adds a record. If it cannot be kept, [`Rows::new`] says so.
     #[inline]
     pub fn push(&mut self, record: Words<N>) {
         if self.spill.as_ref().is_some_and(|spill| self.records.len() >= spill.most) {
@@ -97,34 +97,70 @@ impl Spill {
     }
 }
 
-/// Sorts the records of several sorters: an iterator over them, from the least to the greatest.
-pub fn sorted<const N: usize>(sorters: Vec<Sorter<N>>) -> io::Result<Sorted<N>> {
-    let mut parts = Vec::new();
-    for Sorter { mut records, spill } in sorters {
-        records.sort_unstable();
-        parts.push(Part::Memory(records.into_iter()));
-        let Some(spill) = spill else { continue };
-        spill.failed.map_or(Ok(()), Err)?;
-        let Some(file) = spill.file.map(Arc::new) else { continue };
-        let mut at = 0;
-        for count in spill.parts {
-            let (file, end) = (Arc::clone(&file), at + (count * N * WORD) as u64);
-            parts.push(Part::File { file, at, end, read: Vec::new().into_iter() });
-            at = end;
-        }
-    }
-    let mut sorted = Sorted { parts, next: BinaryHeap::new() };
-    for part in 0..sorted.parts.len() {
-        sorted.advance(part)?;
-    }
-    Ok(sorted)
+/// The records of several sorters in order. They can be read any number of times.
+#[derive(Clone, Debug, Default)]
+pub struct Rows<const N: usize>(Arc<Stored<N>>);
+
+/// The parts of [`Rows`], each in order.
+#[derive(Debug, Default)]
+struct Stored<const N: usize> {
+    memory: Vec<Vec<Words<N>>>,
+    /// Files with the number of records of each part.
+    files: Vec<(File, Vec<usize>)>,
 }
 
-/// Sorted records of one sorter.
+impl<const N: usize> Rows<N> {
+    /// Takes the records of sorters.
+    ///
+    /// # Errors
+    /// If one of them could not keep its records.
+    pub fn new(sorters: Vec<Sorter<N>>) -> io::Result<Self> {
+        let mut stored = Stored::default();
+        for Sorter { mut records, spill } in sorters {
+            records.sort_unstable();
+            stored.memory.push(records);
+            let Some(spill) = spill else { continue };
+            spill.failed.map_or(Ok(()), Err)?;
+            stored.files.extend(spill.file.map(|file| (file, spill.parts)));
+        }
+        Ok(Self(Arc::new(stored)))
+    }
+
+    /// Returns true if there is no record.
+    pub fn is_empty(&self) -> bool {
+        self.0.files.is_empty() && self.0.memory.iter().all(Vec::is_empty)
+    }
+
+    /// Returns the records from the least to the greatest.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn read(&self) -> io::Result<Sorted<N>> {
+        let memory = (0..self.0.memory.len()).map(|list| Part::Memory { list, next: 0 });
+        let files = self.0.files.iter().enumerate().flat_map(|(file, (_, parts))| {
+            parts.iter().scan(0, move |end, count| {
+                let at = *end;
+                *end += (count * N * WORD) as u64;
+                Some(Part::File { file, at, end: *end, read: Vec::new().into_iter() })
+            })
+        });
+        let parts = memory.chain(files).collect();
+        let mut sorted = Sorted { stored: Arc::clone(&self.0), parts, next: BinaryHeap::new() };
+        for part in 0..sorted.parts.len() {
+            sorted.advance(part)?;
+        }
+        Ok(sorted)
+    }
+}
+
+/// The place of the next record of a part.
 enum Part<const N: usize> {
-    Memory(vec::IntoIter<Words<N>>),
+    Memory {
+        list: usize,
+        next: usize,
+    },
     File {
-        file: Arc<File>,
+        file: usize,
         /// Place of the first record that was not read.
         at: u64,
         /// Place behind the last record.
@@ -134,10 +170,13 @@ enum Part<const N: usize> {
 }
 
 impl<const N: usize> Part<N> {
-    fn next(&mut self) -> io::Result<Option<Words<N>>> {
+    fn next(&mut self, stored: &Stored<N>) -> io::Result<Option<Words<N>>> {
         let (file, at, end, read) = match self {
-            Self::Memory(records) => return Ok(records.next()),
-            Self::File { file, at, end, read } => (file, at, end, read),
+            Self::Memory { list, next } => {
+                *next += 1;
+                return Ok(stored.memory[*list].get(*next - 1).copied());
+            }
+            Self::File { file, at, end, read } => (&stored.files[*file].0, at, end, read),
         };
         if let Some(record) = read.next() {
             return Ok(Some(record));
@@ -155,6 +194,7 @@ impl<const N: usize> Part<N> {
 
 /// Records from the least to the greatest.
 pub struct Sorted<const N: usize> {
+    stored: Arc<Stored<N>>,
     parts: Vec<Part<N>>,
     /// The least record that is left of each part, with the number of the part.
     next: BinaryHeap<Reverse<(Words<N>, usize)>>,
@@ -163,7 +203,7 @@ pub struct Sorted<const N: usize> {
 impl<const N: usize> Sorted<N> {
     /// Takes the next record of a part.
     fn advance(&mut self, part: usize) -> io::Result<()> {
-        if let Some(record) = self.parts[part].next()? {
+        if let Some(record) = self.parts[part].next(&self.stored)? {
             self.next.push(Reverse((record, part)));
         }
         Ok(())
@@ -202,8 +242,12 @@ mod tests {
             }
             let mut expected: Vec<_> = records.iter().map(|&(a, b)| [a, b]).collect();
             expected.sort_unstable();
-            let found: Vec<_> = sorted(sorters).unwrap().map(Result::unwrap).collect();
-            prop_assert_eq!(found, expected);
+            let rows = Rows::new(sorters).unwrap();
+            // The second reading finds what the first has found.
+            for _ in 0..2 {
+                let found: Vec<_> = rows.read().unwrap().map(Result::unwrap).collect();
+                prop_assert_eq!(&found, &expected);
+            }
             // The files have no names.
             prop_assert_eq!(folder.path().read_dir().unwrap().count(), 0);
         }
@@ -215,7 +259,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut sorter = Sorter::with_room(folder.path(), 30_000);
         (0..100_000).rev().for_each(|number| sorter.push([number, 1, 2]));
-        let found = sorted(vec![sorter]).unwrap().map(|record| record.unwrap()[0]);
+        let rows = Rows::new(vec![sorter]).unwrap();
+        let found = rows.read().unwrap().map(|record| record.unwrap()[0]);
         assert!(found.eq(0..100_000));
     }
 
@@ -223,6 +268,6 @@ mod tests {
     fn records_that_cannot_be_kept_are_an_error() {
         let mut sorter = Sorter::with_room(Path::new("/nonexistent"), 1);
         (0..3).for_each(|number| sorter.push([number]));
-        assert!(sorted(vec![sorter]).is_err());
+        assert!(Rows::new(vec![sorter]).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{busy, collect, ns};
+use common::{busy, ns};
 use host::{Activity, Deadlock, Outcome, PendingOp, RankTotals, Record};
 use proptest::prelude::*;
 use results::{Pending, Summary, Wanted, write_gantt};
@@ -27,12 +27,12 @@ fn finishing(at: &[u64]) -> Outcome {
 }
 
 fn draw(outcome: &Outcome, records: Vec<Record>, width: u16, colour: bool) -> String {
-    let recorded = collect(SLICES, &[records]);
+    let tables = common::tables(SLICES, &[records], None);
     let summary = Summary::new(outcome, |pending: &PendingOp| {
         Pending::new(pending, &Op { kind: Kind::Recv, peer: 0, tag: 0, size: 1, cpu: 0, nic: 0 })
     });
     let mut out = Vec::new();
-    write_gantt(&mut out, &summary, &outcome.ranks, &recorded, width, colour).unwrap();
+    write_gantt(&mut out, &summary, &outcome.ranks, &tables.slices, width, colour).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{EVERYTHING, collect, ns, of_sender, outcome, recorded};
+use common::{EVERYTHING, ns, of_receiver, of_sender, outcome, tables};
 use host::{RankTotals, Record};
 use results::{Call, write_calls, write_messages, write_ranks};
 use units::Time;
@@ -50,7 +50,8 @@ fn no_ranks_leave_the_header() {
 #[test]
 fn messages_of_one_message() {
     let mut out = Vec::new();
-    write_messages(&mut out, &recorded().messages).unwrap();
+    write_messages(&mut out, &tables(EVERYTHING, &[of_sender(), of_receiver()], None).messages)
+        .unwrap();
     assert_eq!(
         String::from_utf8(out).unwrap(),
         "\
@@ -70,7 +71,7 @@ fn what_never_happened_is_empty() {
         }
     }
     let mut out = Vec::new();
-    write_messages(&mut out, &collect(EVERYTHING, &[records]).messages).unwrap();
+    write_messages(&mut out, &tables(EVERYTHING, &[records], None).messages).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert_eq!(text.lines().nth(1), Some("0,0,1,-1,10,100000,1600000,,"));
 }

@@ -150,8 +150,8 @@ pub fn describe(report: &Report, gantt: bool, out: &mut impl Write) -> io::Resul
 fn draw(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let colour = in_colour(&io::stdout());
     writeln!(out)?;
-    let Report { summary, recorded, .. } = report;
-    results::write_gantt(out, summary, report.ranks(), recorded, columns(), colour)
+    let Report { summary, tables, .. } = report;
+    results::write_gantt(out, summary, report.ranks(), &tables.slices, columns(), colour)
 }
 
 /// Width of the terminal: what the variable COLUMNS says, or else the terminal itself, or else 100.

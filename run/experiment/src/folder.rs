@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use results::{Artifact, GANTT_RANKS, RunDirectory, TableForm};
+use results::{Artifact, GANTT_RANKS, RunDirectory, TableForm, Tables};
 
 use crate::{
     job::{Failure, Records, Report},
@@ -120,13 +120,6 @@ impl Output {
         }
     }
 
-    /// Returns the folder that messages go to when there are many: that of the results, if they
-    /// become a table and nothing else.
-    pub(crate) fn spill(&self) -> Option<&Path> {
-        (self.messages && self.timeline.is_none() && !self.activity && !self.lines)
-            .then_some(self.directory.as_path())
-    }
-
     /// Makes the folder, before anything is simulated.
     pub(crate) fn create(&self) -> Result<RunDirectory, Failure> {
         let directory = RunDirectory::create(&self.directory, self.force)?;
@@ -231,19 +224,19 @@ fn write_busy(
     report: &Report,
     directory: &mut RunDirectory,
 ) -> Result<(), results::Error> {
-    let (recorded, count, lines) = (&report.recorded, report.ranks().len() as u32, &report.lines);
+    let (tables, count, lines) = (&report.tables, report.ranks().len() as u32, &report.lines);
     match output.timeline {
-        Some(Timeline::Perfetto) => directory
-            .write(Artifact::Perfetto, |out| results::write_perfetto(out, count, recorded))?,
-        Some(Timeline::Paje) => {
-            directory.write(Artifact::Paje, |out| results::write_paje(out, count, recorded))?;
-        }
-        Some(Timeline::Chrome) => {
-            directory.write(Artifact::Chrome, |out| results::write_chrome(out, count, recorded))?;
-        }
+        Some(Timeline::Perfetto) => directory.write(Artifact::Perfetto, |out| {
+            results::write_perfetto(out, count, &tables.recorded()?)
+        })?,
+        Some(Timeline::Paje) => directory
+            .write(Artifact::Paje, |out| results::write_paje(out, count, &tables.recorded()?))?,
+        Some(Timeline::Chrome) => directory.write(Artifact::Chrome, |out| {
+            results::write_chrome(out, count, &tables.recorded()?)
+        })?,
         None => {}
     }
-    let slices = &recorded.slices;
+    let slices = &tables.slices;
     if output.activity {
         directory.write(Artifact::Activity, |out| results::write_activity(out, slices, lines))?;
     }
@@ -257,10 +250,9 @@ fn write_busy(
 pub(crate) fn write(
     plan: &Plan,
     output: &Output,
-    report: &mut Report,
+    report: &Report,
     mut directory: RunDirectory,
 ) -> Result<(), Failure> {
-    let (messages, report) = (report.messages.take(), &*report);
     let standard = report.standard.as_deref();
     directory.write(Artifact::Manifest, |out| {
         let folder = &output.directory;
@@ -272,16 +264,13 @@ pub(crate) fn write(
     if output.ranks {
         directory.write(Artifact::Ranks, |out| results::write_ranks(out, ranks))?;
     }
-    let recorded = &report.recorded;
+    let Tables { messages, links, .. } = &report.tables;
     if output.messages {
-        directory.write(Artifact::Messages, |out| match messages {
-            Some(table) => table.write(out),
-            None => results::write_messages(out, &recorded.messages),
-        })?;
+        directory.write(Artifact::Messages, |out| results::write_messages(out, messages))?;
     }
     write_busy(output, report, &mut directory)?;
-    if output.loads && !recorded.links.is_empty() {
-        directory.write(Artifact::Loads, |out| results::write_loads(out, &recorded.links))?;
+    if output.loads && !links.is_empty() {
+        directory.write(Artifact::Loads, |out| results::write_loads(out, links))?;
     }
     if output.computation {
         let computed = &report.computed;

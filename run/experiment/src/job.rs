@@ -8,7 +8,7 @@ use std::{
 };
 
 use host::{Meter, Outcome, PendingOp, RankTotals, Settings, Work};
-use results::{Call, Lines, MessageTable, Pending, Performance, Recorded, Summary, Wanted};
+use results::{Call, Lines, Pending, Performance, Summary, Tables, Wanted};
 use schedule::Program;
 use units::Time;
 
@@ -110,12 +110,10 @@ pub struct Report {
     pub performance: Performance,
     /// The outcome of each rank.
     pub outcome: Outcome,
-    /// The tables and timelines that were asked for, and nothing else.
-    pub recorded: Recorded,
+    /// The records of messages, busy periods and computation that were asked for.
+    pub tables: Tables,
     /// Warnings about the inputs.
     pub warnings: Vec<String>,
-    /// The table of messages, if these went to a folder.
-    pub messages: Option<MessageTable>,
     /// The MPI calls of traces, if they were asked for.
     pub calls: Vec<Call>,
     /// The lines that operations come from, if they were asked for.
@@ -285,8 +283,7 @@ impl<W, M: Model> Job<'_, W, M> {
         simulated: Simulated,
         describe: impl FnMut(&PendingOp) -> Pending,
     ) -> Report {
-        let Simulated { outcome, recorded, messages, calls, network, links, computed, took } =
-            simulated;
+        let Simulated { outcome, tables, calls, network, links, computed, took } = simulated;
         let summary = Summary::new(&outcome, describe);
         let threads = if self.machine.is_sequential() { 1 } else { self.settings.threads };
         Report {
@@ -294,9 +291,8 @@ impl<W, M: Model> Job<'_, W, M> {
                 .of_all(self.settings.transport),
             summary,
             outcome,
-            recorded,
+            tables,
             warnings: Vec::new(),
-            messages,
             calls,
             lines: Lines::default(),
             network,

@@ -20,7 +20,7 @@ use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use collectives::Collective;
 use host::{Outcome, Settings, Work};
-use results::{Artifact, Call, Collector, MessageTable, Recorded, Wanted};
+use results::{Artifact, Call, Collector, Tables, Wanted};
 use units::Time;
 
 use crate::{
@@ -142,10 +142,8 @@ pub type Signals<'a> = dyn Fn(u32, u32, u64) -> u64 + 'a;
 pub struct Simulated {
     /// The outcome of each rank.
     pub outcome: Outcome,
-    /// The records of messages, slices and computation that were asked for.
-    pub recorded: Recorded,
-    /// The table of messages, if these went to a folder.
-    pub messages: Option<MessageTable>,
+    /// The records of messages, busy periods and computation that were asked for.
+    pub tables: Tables,
     /// The MPI calls of traces.
     pub calls: Vec<Call>,
     /// The records of the network.
@@ -160,15 +158,10 @@ pub struct Simulated {
 
 impl Simulated {
     /// An outcome without anything else.
-    pub fn new(
-        outcome: Outcome,
-        (recorded, messages): (Recorded, Option<MessageTable>),
-        took: Duration,
-    ) -> Self {
+    pub fn new(outcome: Outcome, tables: Tables, took: Duration) -> Self {
         Self {
             outcome,
-            recorded,
-            messages,
+            tables,
             calls: Vec::new(),
             network: None,
             links: Vec::new(),
@@ -193,21 +186,15 @@ impl Run<'_> {
         found
     }
 
-    /// Returns the probe of a worker, which moves messages to a folder if there are many.
+    /// Returns the probe of a worker, which moves records to a folder if there are many.
     pub fn collector(&self) -> Collector {
-        match self.spill {
-            Some(folder) => Collector::streaming(self.wanted, folder),
-            None => Collector::new(self.wanted),
-        }
+        Collector::new(self.wanted, self.spill)
     }
 
     /// Joins the probes of all workers, and those of other processes that take part.
-    pub fn merge(
-        &self,
-        probes: Vec<Collector>,
-    ) -> Result<(Recorded, Option<MessageTable>), Failure> {
+    pub fn merge(&self, probes: Vec<Collector>) -> Result<Tables, Failure> {
         let all = Collector::gather(probes, self.settings.transport);
-        all.and_then(|all| Collector::merge(all, self.spill)).map_err(|source| {
+        all.and_then(Collector::merge).map_err(|source| {
             let folder = self.spill.unwrap_or(Path::new(""));
             let path = folder.join(Artifact::Messages.file_name());
             Failure::Output(results::Error::Io { path, source })

@@ -149,7 +149,7 @@ impl Plan {
             machine: &self.machine,
             settings: &self.settings,
             records: self.records,
-            spill: self.output.as_ref().and_then(Output::spill),
+            spill: self.output.as_ref().map(|output| output.directory.as_path()),
             observers,
         }
     }
@@ -166,7 +166,7 @@ impl Plan {
         report.summary.remarks.extend(self.remarks.iter().cloned());
         report.summary.remarks.extend(unset_overheads(&self.configuration, &report));
         if let (Some(output), Some(directory)) = (&self.output, directory) {
-            folder::write(self, output, &mut report, directory)?;
+            folder::write(self, output, &report, directory)?;
         }
         Ok(report)
     }

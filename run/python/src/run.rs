@@ -129,16 +129,19 @@ fn found(request: &Request, kept: Kept, watch: &Watch) -> Result<Option<Found>, 
         plan.records.slices = u32::MAX;
     }
     let report = plan.run(Observers { progress: watch, ..Observers::default() })?;
+    let recorded = (kept.messages || kept.timeline).then(|| report.tables.recorded());
+    let recorded = recorded.transpose().map_err(|source| {
+        Failure::Input(format!("error: cannot read what the run has recorded: {source}"))
+    })?;
     let warnings = plan.warnings.iter().chain(&report.warnings).cloned().collect();
-    Ok(Some(of_report(&report, kept, warnings)))
+    Ok(Some(of_report(&report, &recorded.unwrap_or_default(), kept, warnings)))
 }
 
-fn of_report(report: &Report, kept: Kept, warnings: Vec<String>) -> Found {
+fn of_report(report: &Report, recorded: &Recorded, kept: Kept, warnings: Vec<String>) -> Found {
     let json = |value: serde_json::Result<String>| value.unwrap_or_default();
     let ranks = (0..).zip(report.ranks()).map(|(rank, totals)| RankRow::new(rank, totals));
     let mut tables: Vec<(&str, Table)> = vec![("ranks", Columns::of(ranks).into())];
-    let recorded = &report.recorded;
-    if kept.messages && report.messages.is_none() {
+    if kept.messages {
         let rows = (0..).zip(&recorded.messages).map(|(id, message)| MessageRow::new(id, message));
         tables.push(("messages", Columns::of(rows).into()));
     }

@@ -8,7 +8,7 @@ use units::Time;
 use super::{
     Cell, Column, Fixed, Row, Table, TableOutput, Text, Value, Writer, read::Cells, write::Line,
 };
-use crate::{Artifact, Lines, LinkLoad, Slice, format::or_any};
+use crate::{Artifact, Lines, LinkLoad, MessageTable, SliceTable, format::or_any};
 
 /// Declares tables: for each, the row's structure, its schema, and how its cells are written and
 /// read. A column is `field: type, "name", "unit", "meaning";`.
@@ -309,8 +309,15 @@ pub fn write_ranks(out: &mut impl TableOutput, ranks: &[RankTotals]) -> io::Resu
 }
 
 /// Writes `messages.csv`.
-pub fn write_messages(out: &mut impl TableOutput, messages: &[crate::Message]) -> io::Result<()> {
-    Writer::all(out, (0..).zip(messages).map(|(id, message)| MessageRow::new(id, message)))
+///
+/// # Errors
+/// If the table cannot be written, or kept messages cannot be read.
+pub fn write_messages(out: &mut impl TableOutput, messages: &MessageTable) -> io::Result<()> {
+    let mut table = Writer::new(out)?;
+    for (id, message) in (0..).zip(messages.read()?) {
+        table.row(&MessageRow::new(id, &message?))?;
+    }
+    table.finish()
 }
 
 /// An MPI call.
@@ -340,19 +347,23 @@ pub fn write_calls(
 /// Writes `activity.csv`.
 pub fn write_activity(
     out: &mut impl TableOutput,
-    slices: &[Slice],
+    slices: &SliceTable,
     lines: &Lines,
 ) -> io::Result<()> {
-    let row = |slice: &Slice| ActivityRow {
-        rank: slice.rank,
-        cpu: slice.cpu,
-        activity: slice.activity,
-        start: slice.start,
-        end: slice.end,
-        message: slice.message,
-        line: lines.of(slice),
-    };
-    Writer::all(out, slices.iter().map(row))
+    let mut table = Writer::new(out)?;
+    for slice in slices.read()? {
+        let slice = slice?;
+        table.row(&ActivityRow {
+            rank: slice.rank,
+            cpu: slice.cpu,
+            activity: slice.activity,
+            start: slice.start,
+            end: slice.end,
+            message: slice.message,
+            line: lines.of(&slice),
+        })?;
+    }
+    table.finish()
 }
 
 /// Writes `loads.csv`.

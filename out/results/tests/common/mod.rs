@@ -8,9 +8,11 @@
 // Not every test file uses every item.
 #![allow(dead_code)]
 
+use std::path::Path;
+
 use host::{Activity, CriticalPath, Outcome, RankTotals, Record};
 use kernel::Probe;
-use results::{Collector, Performance, Recorded, Wanted};
+use results::{Collector, Performance, Recorded, Tables, Wanted};
 use units::Time;
 
 pub const EVERYTHING: Wanted =
@@ -93,20 +95,19 @@ pub fn of_receiver() -> Vec<Record> {
 }
 
 pub fn collect(wanted: Wanted, workers: &[Vec<Record>]) -> Recorded {
-    let workers = workers.iter().map(|records| filled(Collector::new(wanted), records));
-    Collector::merge(workers.collect(), None).unwrap().0
+    tables(wanted, workers, None).recorded().unwrap()
 }
 
-/// The table of messages of collectors that stream.
-pub fn streamed(workers: &[Vec<Record>]) -> Vec<u8> {
+/// Everything, by collectors that may move records to files.
+pub fn moved(workers: &[Vec<Record>]) -> Recorded {
     let folder = tempfile::tempdir().unwrap();
-    let collector = || Collector::streaming(EVERYTHING, folder.path());
+    tables(EVERYTHING, workers, Some(folder.path())).recorded().unwrap()
+}
+
+pub fn tables(wanted: Wanted, workers: &[Vec<Record>], folder: Option<&Path>) -> Tables {
+    let collector = || Collector::new(wanted, folder);
     let workers = workers.iter().map(|records| filled(collector(), records));
-    let (recorded, table) = Collector::merge(workers.collect(), Some(folder.path())).unwrap();
-    assert!(recorded.messages.is_empty());
-    let mut out = Vec::new();
-    table.unwrap().write(&mut out).unwrap();
-    out
+    Collector::merge(workers.collect()).unwrap()
 }
 
 fn filled(mut collector: Collector, records: &[Record]) -> Collector {

@@ -12,7 +12,7 @@ use ::topology::{Imported, Topology as Wiring};
 use host::{Outcome, Protocols, Record, Settings, Work, simulate_flow};
 use kernel::{Probe, Silent};
 use platform::{Platform, Rates};
-use results::{LinkLoad, Recorded};
+use results::{LinkLoad, Tables};
 use units::Time;
 
 use super::{
@@ -321,20 +321,20 @@ impl Model for Flow {
         run.watched(&|_, _, _| 0, |settings| {
             let start = Instant::now();
             let probe = || run.collector();
-            let (outcome, recorded, links) = if !run.records() {
+            let (outcome, tables, links) = if !run.records() {
                 let (outcome, _, links, _) = self.simulate(program, settings, Silent, Silent)?;
-                (outcome, Default::default(), links)
+                (outcome, Tables::default(), links)
             } else if run.timeline {
                 let (outcome, probe, links, loads) =
                     self.simulate(program, settings, Loads::default(), probe())?;
-                let (recorded, messages) = run.merge(vec![probe])?;
-                (outcome, (Recorded { links: self.loads(&loads), ..recorded }, messages), links)
+                let tables = run.merge(vec![probe])?;
+                (outcome, Tables { links: self.loads(&loads), ..tables }, links)
             } else {
                 let (outcome, probe, links, _) =
                     self.simulate(program, settings, Silent, probe())?;
                 (outcome, run.merge(vec![probe])?, links)
             };
-            Ok(Simulated { links, ..Simulated::new(outcome, recorded, start.elapsed()) })
+            Ok(Simulated { links, ..Simulated::new(outcome, tables, start.elapsed()) })
         })
     }
 

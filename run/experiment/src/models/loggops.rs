@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use host::Work;
 use kernel::Silent;
+use results::Tables;
 
 use super::{Model, Run, Simulated};
 use crate::{job::Failure, settings::diagnostic::Diagnostic};
@@ -24,14 +25,14 @@ impl Model for Loggops {
     fn run<P: Work>(&self, program: &P, run: &Run<'_>) -> Result<Simulated, Failure> {
         run.watched(&|_, _, _| 0, |settings| {
             let start = Instant::now();
-            let (outcome, recorded) = if run.records() {
+            let (outcome, tables) = if run.records() {
                 let probe = || run.collector();
                 let (outcome, probes) = host::simulate(program, settings, probe)?;
                 (outcome, run.merge(probes)?)
             } else {
-                (host::simulate(program, settings, || Silent)?.0, Default::default())
+                (host::simulate(program, settings, || Silent)?.0, Tables::default())
             };
-            Ok(Simulated::new(outcome, recorded, start.elapsed()))
+            Ok(Simulated::new(outcome, tables, start.elapsed()))
         })
     }
 }

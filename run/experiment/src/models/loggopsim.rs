@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use host::{Outcome, Record, Settings, Work};
 use kernel::{Probe, Silent};
+use results::Tables;
 
 use super::{Model, Run, Simulated};
 use crate::{
@@ -68,13 +69,13 @@ impl Model for Loggopsim {
     fn run<P: Work>(&self, program: &P, run: &Run<'_>) -> Result<Simulated, Failure> {
         run.watched(&|_, _, _| 0, |settings| {
             let start = Instant::now();
-            let (outcome, recorded) = if run.records() {
+            let (outcome, tables) = if run.records() {
                 let (outcome, probe) = imitated(program, settings, run.collector())?;
                 (outcome, run.merge(vec![probe])?)
             } else {
-                (imitated(program, settings, Silent)?.0, Default::default())
+                (imitated(program, settings, Silent)?.0, Tables::default())
             };
-            Ok(Simulated::new(outcome, recorded, start.elapsed()))
+            Ok(Simulated::new(outcome, tables, start.elapsed()))
         })
     }
 

@@ -7,6 +7,7 @@ use ::topology::{Imported, Routes, Topology};
 use host::Work;
 use kernel::Silent;
 use network::Links;
+use results::Tables;
 use traffic::{Bounds, Point, Saturation, Settings, Watch};
 use units::{HostId, MessageId, Time};
 
@@ -240,19 +241,19 @@ impl<W: Wires> Model for Switched<W> {
                 let silent = || Silent;
                 let (outcome, _) =
                     host::simulate_over(network, Some(hosts), program, settings, silent)?;
-                return Ok(Simulated::new(outcome, Default::default(), start.elapsed()));
+                return Ok(Simulated::new(outcome, Tables::default(), start.elapsed()));
             }
             let probe = || Both(run.collector(), run.interval.map(Watch::new));
             let (outcome, probes) =
                 host::simulate_over(network, Some(hosts), program, settings, probe)?;
             let (collectors, watched) = Both::merge(probes, settings.transport);
-            let recorded = run.merge(collectors)?;
+            let tables = run.merge(collectors)?;
             let end = outcome.ranks.iter().map(|rank| rank.finish).max().unwrap_or_default();
             let seen = watched.map(|watched| {
                 let (network, imported) = (Box::new(network.clone()), Arc::clone(&self.imported));
                 Seen { watched, network, imported, end }
             });
-            let simulated = Simulated::new(outcome, recorded, start.elapsed());
+            let simulated = Simulated::new(outcome, tables, start.elapsed());
             Ok(Simulated { network: seen, ..simulated })
         });
         watched.map_err(|failure| self.named(failure))

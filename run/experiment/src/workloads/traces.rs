@@ -60,7 +60,7 @@ impl Runs for Recorded {
         let image = &compiled.image;
         let mut simulated = job.simulate(image, image.bytes().len() as u64)?;
         if job.records.calls {
-            simulated.calls = calls(&compiled, &simulated.recorded);
+            simulated.calls = calls(&compiled, &simulated.tables);
         }
         simulated.outcome.remarks.extend(taken);
         let mut report = job.report(start, simulated, |op| pending(image, op));
@@ -395,9 +395,9 @@ pub(super) fn taken(library: &Algorithms) -> Option<String> {
 }
 
 /// The calls of a schedule in simulated time.
-fn calls(compiled: &Compiled, recorded: &results::Recorded) -> Vec<Call> {
+fn calls(compiled: &Compiled, tables: &results::Tables) -> Vec<Call> {
     let mut calls = Vec::new();
-    let mut computations = recorded.computations.as_slice();
+    let mut computations = tables.computations.as_slice();
     for (rank, marks) in (0..).zip(&compiled.marks) {
         let behind = computations.partition_point(|computation| computation.rank <= rank);
         let (own, rest) = computations.split_at(behind);
