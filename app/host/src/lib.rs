@@ -49,5 +49,5 @@ pub use path::{Path, Stamp};
 pub use settings::{Meter, Rendezvous, Settings};
 pub use simulate::{Error, simulate, simulate_over};
 pub use source::{
-    Claims, Explains, Operations, Probing, START, Source, Starts, TwoWayRing, Waits, Work,
+    AnyWork, Claims, Explains, Operations, Probing, START, Source, Starts, TwoWayRing, Waits, Work,
 };

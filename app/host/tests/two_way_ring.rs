@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use host::{Record, Settings, TwoWayRing, simulate_over};
+use host::{AnyWork, Record, Settings, TwoWayRing, Work, simulate_over};
 use infiniband::{Fabric, Infiniband, preset};
 use kernel::Probe;
 use loggops::{Costs, Parameters};
@@ -35,12 +35,19 @@ impl<D: Send> Probe<Record<D>> for Messages {
 
 /// For each of 12 ranks, scattered over a torus, the ranks that it answers, in this order.
 fn order(size: u64, threads: usize) -> Vec<Vec<u32>> {
+    order_in(&ring(size), threads)
+}
+
+fn ring(size: u64) -> TwoWayRing {
+    TwoWayRing::new(&Options::new(12, size)).expect("a ring")
+}
+
+fn order_in(ring: &impl Work, threads: usize) -> Vec<Vec<u32>> {
     let topology = topology::parse("torus:dims=4x4").expect("a torus");
     let routes = Routes::build(&topology, None).expect("routes");
     let parameters = preset("infiniband-ddr-simula").expect("a preset");
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
     let hosts = [3, 8, 1, 14, 6, 11, 0, 13, 5, 10, 2, 15];
-    let ring = TwoWayRing::new(&Options::new(12, size)).expect("a ring");
     // Hosts take no time: the network alone decides.
     let (none, rate) = (Time::ZERO, TimePerByte::new(0, 1).expect("one byte"));
     let costs = Costs {
@@ -56,7 +63,7 @@ fn order(size: u64, threads: usize) -> Vec<Vec<u32>> {
         Parameters { small: costs, large: costs, eager_limit: 65_535, ..Parameters::default() };
     let settings = Settings { parameters, threads, ..Settings::default() };
     let network = Infiniband::new(fabric, 0);
-    let run = simulate_over(&network, Some(&hosts), &ring, &settings, Messages::default);
+    let run = simulate_over(&network, Some(&hosts), ring, &settings, Messages::default);
     let (outcome, probes) = run.expect("it runs");
     assert_eq!(outcome.deadlock, None);
     let sent: BTreeMap<_, _> = probes.iter().flat_map(|probe| probe.sent.clone()).collect();
@@ -83,4 +90,5 @@ fn the_order_depends_on_the_load_alone() {
     let heavy = order(16_384, 1);
     assert_ne!(light, heavy);
     assert_eq!(order(16_384, 2), heavy);
+    assert_eq!(order_in(&AnyWork::new(&ring(16_384)), 2), heavy);
 }

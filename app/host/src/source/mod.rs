@@ -13,9 +13,11 @@
 //! | [`Explains`] | why does a rank not go on? | the report of a deadlock |
 //!
 //! All but the first have defaults that suit a source with nothing to say, and all are dispatched
-//! statically. [`Waits`] stands apart from [`Probing`] because static programs answer it as well.
+//! statically, save where [`AnyWork`] stands for programs of all types. [`Waits`]
+//! stands apart from [`Probing`] because static programs answer it as well.
 
 mod claims;
+mod erased;
 mod explains;
 mod probing;
 mod scheduled;
@@ -28,6 +30,7 @@ use schedule::{Edge, Op, Run};
 use units::Time;
 
 pub use self::claims::Claims;
+pub use self::erased::AnyWork;
 pub use self::explains::Explains;
 pub use self::probing::Probing;
 pub use self::scheduled::{Progress, Scheduled};
@@ -52,7 +55,7 @@ use crate::{Error, Outcome, Record, Settings};
 /// nothing about what is posted later: not that it is known in advance, nor that it fits in memory.
 pub trait Operations: Sync {
     /// The state that the source keeps for a rank.
-    type State: Send;
+    type State: Send + 'static;
 
     /// Returns the state of a rank before anything has happened.
     fn state(&self, rank: u32) -> Self::State;

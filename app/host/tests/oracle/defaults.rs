@@ -1,8 +1,8 @@
 //! `simulate` against the literal default rules, on any number of threads and either transport.
 
 use host::{
-    Error, Noise, Outcome, PendingOp, Record, Rendezvous, SendDone, Settings, TransportKind,
-    simulate,
+    AnyWork, Error, Noise, Outcome, PendingOp, Record, Rendezvous, SendDone, Settings,
+    TransportKind, Work, simulate,
 };
 use kernel::{Probe, Random, Silent};
 use loggops::{Costs, Inject, Parameters};
@@ -30,7 +30,7 @@ impl Probe<Record> for All {
 
 /// Outcome and records, the latter in an order of their own.
 fn run(
-    program: &impl Program,
+    program: &impl Work,
     settings: &Settings,
 ) -> std::result::Result<(Outcome, Vec<String>), Error> {
     let (outcome, probes) = simulate(program, settings, All::default)?;
@@ -53,6 +53,10 @@ fn run_everyhow(
             return Err(format!("{threads} threads, {transport:?}:\n{first:?}\n{other:?}"));
         }
     }
+    let untyped = run(&AnyWork::new(program), settings);
+    if first != untyped {
+        return Err(format!("without its type:\n{first:?}\n{untyped:?}"));
+    }
     let recorded = first.map(|(outcome, _)| outcome);
     // What is not recorded may take shorter ways.
     for threads in [1, 3] {
@@ -60,6 +64,11 @@ fn run_everyhow(
         let silent = simulate(program, &settings, || Silent).map(|(outcome, _)| outcome);
         if silent != recorded {
             return Err(format!("{threads} threads, silent:\n{recorded:?}\n{silent:?}"));
+        }
+        let untyped = simulate(&AnyWork::new(program), &settings, || Silent);
+        let untyped = untyped.map(|(outcome, _)| outcome);
+        if untyped != recorded {
+            return Err(format!("{threads} threads, untyped:\n{recorded:?}\n{untyped:?}"));
         }
     }
     Ok(recorded)
