@@ -267,7 +267,19 @@ macro_rules! each {
 }
 
 impl Model for Machine {
+    #[cfg(not(one_simulator))]
     fn run<P: Work>(&self, program: &P, run: &Run<'_>) -> Result<Simulated, Failure> {
+        each!(self, model => model.run(program, run))
+    }
+
+    /// Forgets the type of the program, but for the imitation of `LogGOPSim`, which is only for
+    /// programs of some types.
+    #[cfg(one_simulator)]
+    fn run<P: Work>(&self, program: &P, run: &Run<'_>) -> Result<Simulated, Failure> {
+        if let Self::Loggopsim(model) = self {
+            return model.run(program, run);
+        }
+        let program = &host::AnyWork::new(program);
         each!(self, model => model.run(program, run))
     }
 
