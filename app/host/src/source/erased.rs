@@ -289,3 +289,27 @@ questions! {
         by hand {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// No question is left to its default, those included that traits get later.
+    #[test]
+    fn every_question_is_passed_on() {
+        let traits = [
+            include_str!("mod.rs"),
+            include_str!("claims.rs"),
+            include_str!("explains.rs"),
+            include_str!("probing.rs"),
+            include_str!("waits.rs"),
+        ];
+        let (own, _) = include_str!("erased.rs").split_once("#[cfg(test)]").expect("tests");
+        let questions = traits.iter().flat_map(|text| text.lines());
+        let questions = questions.filter_map(|line| line.strip_prefix("    fn "));
+        let names = questions.map(|rest| rest.split(['(', '<']).next().unwrap_or_default());
+        let names: Vec<_> = names.filter(|name| *name != "by_loggopsim").collect();
+        assert!(names.len() > 30, "{names:?}");
+        for name in names {
+            assert!(own.contains(&format!("fn {name}(")), "{name} is not passed on");
+        }
+    }
+}
