@@ -29,7 +29,7 @@ fn main() {
     let (quick, level) = (variable("PROFILE") == "release", variable("OPT_LEVEL"));
     let commit = if quick || level == "3" { commit() } else { String::new() };
     // The command itself is not what takes time to run.
-    let level = if level == "0" { "1 where it simulates" } else { &level };
+    let level = if level == "0" { "2 where it simulates" } else { &level };
     let version = format!(
         "{}\n{commit}built for {}, opt-level {level}",
         variable("CARGO_PKG_VERSION"),
