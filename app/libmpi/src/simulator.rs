@@ -333,6 +333,7 @@ pub fn time(mpi: &Mpi, port: &Client) -> u64 {
 pub fn look(now: impl Fn(&Mpi, &Client) -> u64) -> u64 {
     alongside(|mpi| {
         let Some(port) = mpi.port.get() else { return 0 };
+        port.tell_call("MPI_Wtime");
         computed(mpi);
         let now = now(mpi, port);
         leave(mpi);

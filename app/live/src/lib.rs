@@ -7,6 +7,7 @@
 //!
 //! Not here: what MPI's calls mean, which is the business of the library in the rank.
 
+mod call_log;
 mod communicators;
 mod computation;
 mod descendants;
@@ -29,6 +30,7 @@ mod spawn;
 mod starter;
 mod tags;
 
+pub use call_log::{Call, Calls};
 pub use computation::{Computation, Regions};
 pub use descendants::{adopt, stop};
 pub use ending::exited;

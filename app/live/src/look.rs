@@ -89,21 +89,22 @@ impl Rank {
     fn ahead(&mut self, ends: bool, rules: &Rules) -> Result<u64, String> {
         let computed = self.computed.take(&rules.computation, self.number, ends)?;
         if computed > 0 {
-            self.by_itself(computed);
-            self.by_itself(0);
+            self.by_itself(computed, true);
+            self.by_itself(0, false);
         }
         Ok(computed)
     }
 
     /// Returns what takes so long, behind [`Rank::ahead`]. The next call waits for it.
     fn moment(&mut self, cost: u64) -> u32 {
-        let moment = self.by_itself(cost);
+        let moment = self.by_itself(cost, false);
         self.graph.seal();
         moment
     }
 
-    fn by_itself(&mut self, time: u64) -> u32 {
+    fn by_itself(&mut self, time: u64, computes: bool) -> u32 {
         let op = self.calc(time);
+        self.note(op, computes);
         self.follow_chain(op);
         self.hang(op, Edge::Done);
         op

@@ -16,6 +16,7 @@ use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
 use units::Time;
 
+use crate::call_log::{CallLog, Kept};
 use crate::communicators::Communicator;
 use crate::computation::{Computation, Computed};
 use crate::envelope::Envelope;
@@ -39,6 +40,8 @@ pub struct Rules<'a> {
     pub expand: &'a dyn Expand,
     pub costs: Costs,
     pub computation: Computation,
+    /// The calls of ranks, if somebody wants to know them.
+    pub calls: Option<Kept>,
 }
 
 /// The operations with which one of the program is done: most often one.
@@ -145,6 +148,8 @@ pub struct Rank {
     pub now: u64,
     /// The function that it is in.
     pub inside: String,
+    /// Its calls, if somebody wants to know them.
+    pub log: Option<Box<CallLog>>,
     /// The place of the message that made it a rank.
     pub birth: Offset,
 }
@@ -180,6 +185,7 @@ impl Rank {
             looks: 0,
             now: 0,
             inside: String::new(),
+            log: None,
             completed: Vec::new(),
             dormant: rank >= ranks,
             birth: 0,
@@ -260,9 +266,15 @@ impl Rank {
             }
             &mut Command::Alarm(at) => self.alarm(at),
             Command::Sampled { block, nanoseconds } => rules.shared.sampled(*block, *nanoseconds),
-            Command::In(name) => self.inside = std::mem::take(name),
+            Command::In(name) => {
+                self.inside = std::mem::take(name);
+                if let Some(log) = &mut self.log {
+                    log.begin(&self.inside);
+                }
+            }
             Command::Exit => {
                 self.before(rules, true)?;
+                self.log.iter_mut().for_each(|log| log.finish());
                 self.computed.finish(&rules.computation, self.number)?;
                 self.graph.seal();
                 self.finished = true;
@@ -395,6 +407,10 @@ impl Rank {
 
     /// The next call waits for this.
     pub fn hang(&mut self, op: u32, edge: Edge) {
+        // What has a time of its own; a receive at once follows a look.
+        if self.log.is_some() && self.graph.op(op).is_some_and(|op| op.kind == Kind::Calc) {
+            self.note(op, false);
+        }
         self.chain = Some(Link { op, edge, reached: None });
     }
 
@@ -403,7 +419,15 @@ impl Rank {
         let computed = self.computed.take(&rules.computation, self.number, ends)?;
         let before = self.calc(computed);
         self.follow_chain(before);
+        self.note(before, true);
         Ok(before)
+    }
+
+    /// An operation belongs to the present call, or is the computation before that.
+    pub fn note(&mut self, op: u32, computes: bool) {
+        if let Some(log) = &mut self.log {
+            log.add(op, computes);
+        }
     }
 
     /// An operation waits for the last call.
@@ -465,6 +489,7 @@ impl Rank {
         // The look before what is received at once has had the processor.
         if computed > 0 || !at_once {
             self.graph.compute_before(start, computed);
+            self.note(start, true);
         }
         if !at_once {
             (self.polls, self.looks) = (0, 0);

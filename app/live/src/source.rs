@@ -10,6 +10,7 @@ use rank_ipc::hosts::Hosts;
 use rank_ipc::{Command, Decoder, Reply, SIMULATORS_TURN};
 use schedule::{Edge, Op, Run};
 
+use crate::call_log::{CallLog, Calls, Kept};
 use crate::computation::Computation;
 use crate::envelope::Envelope;
 use crate::graph::{ANY, AT_ONCE, BLOCKING, Graph, PINNED};
@@ -77,9 +78,20 @@ impl<'a, H: Runner + ?Sized> Live<'a, H> {
         let memory = *runner.memory();
         let ranks = first + more;
         let shared = Shared::new(memory, ranks);
-        let rules = Rules { shared, memory, expand, costs, computation };
+        let rules = Rules { shared, memory, expand, costs, computation, calls: None };
         let (asked, strangers) = (AtomicU32::new(0), AtomicU32::new(0));
         Self { runner, rules, first, dormant: Dormant::new(first..ranks), asked, strangers }
+    }
+
+    /// Keeps the calls of ranks. To be said before they run.
+    pub fn keep_calls(&mut self) {
+        self.rules.calls = Some(Kept::new(self.dormant.end()));
+        self.rules.memory.tell_calls();
+    }
+
+    /// Returns the calls that were kept, by rank, once the simulation is over.
+    pub fn calls(&self) -> Vec<Calls> {
+        self.rules.calls.as_ref().map(Kept::take).unwrap_or_default()
     }
 
     /// Tells the ranks which hosts they are on, before they run.
@@ -254,7 +266,10 @@ impl<H: Runner + ?Sized> Operations for &Live<'_, H> {
     type State = State;
 
     fn state(&self, rank: u32) -> State {
-        State { rank: Box::new(Rank::new(rank, self.first)), waits: false }
+        let mut state = Box::new(Rank::new(rank, self.first));
+        let kept = self.rules.calls.clone();
+        state.log = kept.map(|kept| Box::new(CallLog::new(rank, kept)));
+        State { rank: state, waits: false }
     }
 
     fn weight(&self, rank: u32) -> u32 {

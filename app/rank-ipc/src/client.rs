@@ -138,10 +138,20 @@ impl Client {
     }
 
     /// Notes the function of MPI that the rank is in; the simulator is told when the rank waits
-    /// there.
+    /// there, or at once if it wants to know each call.
     pub fn enter(&self, name: &'static str) {
         let [_, known] = self.inside.get();
         self.inside.set([name, known]);
+        self.tell_call(name);
+    }
+
+    /// Tells the simulator, if it wants to know each call, what the rank is in: a function, or with
+    /// an empty name none of MPI.
+    pub fn tell_call(&self, name: &'static str) {
+        if self.memory().tells_calls() {
+            self.inside.set([name, name]);
+            self.say(&Command::In(name.to_owned()));
+        }
     }
 
     /// Sets the function that finds out where in the program the rank is: its text is added to the

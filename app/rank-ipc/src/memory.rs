@@ -47,6 +47,9 @@ const REFUSED: Offset = 256;
 /// Offset of the flag that several ranks compute at once.
 const AT_ONCE: Offset = 320;
 
+/// Offset of the flag that ranks tell each call.
+const CALLS: Offset = 384;
+
 /// The layout of the memory: a page of its own, a channel for each rank, and behind them what is
 /// taken as it is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -285,6 +288,16 @@ impl Memory {
     /// Returns whether several ranks may compute at once.
     pub fn computes_at_once(&self) -> bool {
         self.word(AT_ONCE).load(Ordering::Relaxed) != 0
+    }
+
+    /// Notes that ranks shall tell each call from now on.
+    pub fn tell_calls(&self) {
+        self.word(CALLS).store(1, Ordering::Relaxed);
+    }
+
+    /// Returns whether ranks shall tell each call.
+    pub fn tells_calls(&self) -> bool {
+        self.word(CALLS).load(Ordering::Relaxed) != 0
     }
 
     /// Returns the layout.

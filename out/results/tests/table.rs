@@ -97,7 +97,13 @@ fn long_tables_are_complete() {
 /// A call that never ended has no time.
 #[test]
 fn calls_are_rows() {
-    let call = |thread, name, enter, leave| Call { rank: 3, thread, name, enter, leave };
+    let call = |thread, name: &str, enter, leave| Call {
+        rank: 3,
+        thread,
+        name: name.into(),
+        enter,
+        leave,
+    };
     let calls = [
         call(0, "MPI_Send", Time::from_ps(7), Time::from_ps(1_000_009)),
         call(1, "MPI_Wait", Time::from_ps(8), Time::MAX),

@@ -222,7 +222,7 @@ fn disagreement(ladder: &Ladder, last: &Rung) -> String {
                 models(ladder).map(|rung| rung.calls.get(name).map_or(0, |spent| spent.time.ps()))
             };
             let spread = times().max().unwrap_or(0) - times().min().unwrap_or(0);
-            (spread, *name, spent.count)
+            (spread, &**name, spent.count)
         })
         .filter(|(spread, ..)| *spread > 0)
         .collect();
@@ -230,7 +230,7 @@ fn disagreement(ladder: &Ladder, last: &Rung) -> String {
     for (_, name, count) in calls.iter().take(3) {
         let times: Vec<_> = models(ladder)
             .map(|rung| {
-                let time = rung.calls.get(name).map_or(Time::ZERO, |spent| spent.time);
+                let time = rung.calls.get(*name).map_or(Time::ZERO, |spent| spent.time);
                 format!("{} {time}", rung.name)
             })
             .collect();
@@ -252,7 +252,7 @@ fn as_json(value: &str, ladder: &Ladder) -> Value {
             .calls
             .iter()
             .map(|(name, spent)| {
-                json!({ "call": name, "count": spent.count, "time_ps": spent.time.ps() })
+                json!({ "call": **name, "count": spent.count, "time_ps": spent.time.ps() })
             })
             .collect();
         let links: Vec<_> = rung

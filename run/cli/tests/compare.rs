@@ -70,7 +70,7 @@ fn what_cannot_be_compared() {
     let traces = traces.to_str().unwrap();
     success(folder.heddle(&format!("run {traces} -q -o out")));
     let error = failure(folder.heddle(&format!("compare {traces} out")));
-    assert!(error.contains("run its traces again with --tables ranks,calls"), "{error}");
+    assert!(error.contains("run it again with --tables ranks,calls"), "{error}");
     let error = failure(folder.heddle(&format!("compare {traces} nothing")));
     assert!(error.contains("no traces"), "{error}");
     // The command line is wrong, not an input.

@@ -1,6 +1,8 @@
 //! Programs whose ranks are simulated: compiled with our own `mpicc`, run as processes and in one
 //! process.
 
+#[path = "live/calls.rs"]
+mod calls;
 mod common;
 #[path = "live/computation.rs"]
 mod computation;

@@ -84,8 +84,8 @@ impl Output {
         records_network: bool,
     ) -> Result<(), Mistakes> {
         let wrong = |message| configuration.mistake(keys::run::output::TABLES, message);
-        if self.calls && kind != scope::Workload::Traces {
-            return Err(wrong("a table of calls needs traces as the workload").into());
+        if self.calls && !has_calls(kind) {
+            return Err(wrong("a table of calls needs traces or MPI programs").into());
         }
         if self.lines && kind != scope::Workload::Goal {
             return Err(wrong("a table of lines needs a schedule as the workload").into());
@@ -113,7 +113,7 @@ impl Output {
             return;
         }
         (self.ranks, self.messages, self.activity, self.loads) = (true, true, true, true);
-        self.calls |= kind == scope::Workload::Traces;
+        self.calls |= has_calls(kind);
         if records_network {
             let missing = REPORTED.into_iter().filter(|artifact| !self.network.contains(artifact));
             self.network.extend(missing.collect::<Vec<_>>());
@@ -125,6 +125,11 @@ impl Output {
         let directory = RunDirectory::create(&self.directory, self.force)?;
         Ok(directory.with_tables_as(self.form))
     }
+}
+
+/// Returns whether a workload consists of MPI calls.
+fn has_calls(kind: scope::Workload) -> bool {
+    matches!(kind, scope::Workload::Traces | scope::Workload::Live)
 }
 
 /// Returns the records that a job needs for the files and drawings of its run.

@@ -33,7 +33,7 @@ pub struct Rung {
     /// Events of the simulation.
     pub events: u64,
     /// Of traces: by call, how often and how long, over all ranks.
-    pub calls: BTreeMap<&'static str, Spent>,
+    pub calls: BTreeMap<Arc<str>, Spent>,
     /// The busiest links first, where the model tells.
     pub links: Vec<Carried>,
     /// Warnings about the rung.
@@ -209,7 +209,7 @@ fn climb(
             );
         }
         plan.warnings.extend(remark.clone());
-        plan.records.calls = configuration.is_traces();
+        plan.records.calls = configuration.is_traces() || configuration.is_program();
         let report = plan.job(Observers { progress, ..Observers::default() }).run()?;
         if name == NOTHING {
             computed = report.ranks().iter().map(|rank| rank.busy).collect();
@@ -266,8 +266,8 @@ fn rung(name: &'static str, report: Report, plan: &Plan, computed: &[Time]) -> R
     let sum = |times: &[Time]| times.iter().map(|time| time.ps() as f64).sum::<f64>();
     let all = sum(&finish);
     let busy = finish.iter().zip(computed).map(|(end, busy)| *end.min(busy)).collect::<Vec<_>>();
-    let mut calls: BTreeMap<&'static str, Spent> = BTreeMap::new();
-    for call in report.calls.iter().filter(|call| call.leave != Time::MAX) {
+    let mut calls: BTreeMap<Arc<str>, Spent> = BTreeMap::new();
+    for call in report.calls.into_iter().filter(|call| call.leave != Time::MAX) {
         calls.entry(call.name).or_default().add(call.leave.saturating_sub(call.enter));
     }
     let mut links = report.links;

@@ -1,6 +1,7 @@
 //! The workloads. Each has a file, with how it is made of settings (`resolve`) and how a job runs
 //! it (`run`); they are joined here.
 
+mod calls;
 pub(crate) mod collective;
 pub(crate) mod goal;
 pub(crate) mod live;

@@ -31,7 +31,11 @@ fn may_ask(rank: &Unguarded) -> bool {
 /// Does something with the simulator that is no call of MPI.
 fn inside<T>(rank: &'static Unguarded, work: impl FnOnce(&Mpi, &Client) -> T) -> Option<T> {
     let _deeper = rank.deeper(threads::me());
-    alongside(|mpi| Some(work(mpi, mpi.port.get()?)))
+    alongside(|mpi| {
+        let port = mpi.port.get()?;
+        port.tell_call("");
+        Some(work(mpi, port))
+    })
 }
 
 /// Writes the simulated time in picoseconds and returns 1 if the caller is a rank, else returns 0.

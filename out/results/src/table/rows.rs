@@ -1,6 +1,6 @@
 //! The declarations of all tables.
 
-use std::io;
+use std::{io, sync::Arc};
 
 use host::{Activity, RankTotals};
 use units::Time;
@@ -296,7 +296,7 @@ impl CallRow {
         Self {
             rank: call.rank,
             thread: call.thread,
-            call: call.name.into(),
+            call: call.name.to_string().into(),
             enter: reached(call.enter),
             leave: reached(call.leave),
         }
@@ -322,7 +322,7 @@ pub fn write_messages(out: &mut impl TableOutput, messages: &MessageTable) -> io
 
 /// An MPI call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call<N = &'static str> {
+pub struct Call<N = Arc<str>> {
     /// The rank that made it.
     pub rank: u32,
     /// The thread that made it.

@@ -11,7 +11,7 @@ use crate::common::mpi::{compiled, ended, mpi, mpirun};
 use crate::common::{Ended, Folder};
 
 /// The folder of the recorder for the standard interface, beside the folder of our MPI.
-fn recorder() -> &'static Path {
+pub fn recorder() -> &'static Path {
     static BUILT: std::sync::OnceLock<&Path> = std::sync::OnceLock::new();
     BUILT.get_or_init(|| {
         let folder = mpi().parent().expect("a folder");

@@ -157,7 +157,7 @@ pub(super) const TRANSPORT: Words = &[
 pub(super) const TABLE_NAMES: Words = &[
     ("ranks", "`ranks.csv`: finish, busy and blocked times, messages and bytes of every rank"),
     ("messages", "`messages.csv`: every message with the times of its stages"),
-    ("calls", "`calls.csv`: every MPI call of traces with its simulated times"),
+    ("calls", "`calls.csv`: the MPI calls of traces and programs with their simulated times"),
     ("computation", "`computation.csv`: the regions of computation of a live program, as measured"),
     ("activity", "`activity.csv`: what every CPU does when"),
     ("lines", "`lines.csv`: the time that each line of a schedule's text takes"),

@@ -221,7 +221,10 @@ impl Programs {
         let computation = computation::resolve(configuration, ranks + room.more, keep)?;
         let mut runner = self.hold(job, room, hosts.as_ref())?;
         let costs = costs(configuration, &calls);
-        let live = Live::new(&*runner, (ranks, room.more), &chosen, costs, computation);
+        let mut live = Live::new(&*runner, (ranks, room.more), &chosen, costs, computation);
+        if job.records.calls {
+            live.keep_calls();
+        }
         let several = configuration.value(keys::run::THREADS) != Some(1);
         if several && !runner.memory().layout().is_private() {
             runner.memory().compute_at_once();
@@ -235,6 +238,7 @@ impl Programs {
         let (ranks, strangers) = (live.lived(), live.strangers());
         let mut simulated = simulated?;
         simulated.outcome.remarks.extend(taken(&chosen));
+        simulated.calls = super::calls::of_live(live.calls(), &simulated.tables);
         let at_once = ended.is_some() || simulated.outcome.deadlock.is_some();
         let code = runner.end(at_once);
         if !at_once {

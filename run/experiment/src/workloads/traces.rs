@@ -8,10 +8,9 @@ use std::{
     time::Instant,
 };
 
-use calls::Table;
 use collectives::{Algorithms, Collective, Nodes, Way};
 use live::Costs;
-use results::{Call, Lines};
+use results::Lines;
 use traces::{
     Compiled, Mark,
     options::{CallCosts, Clocks, Flits, Ideal, Mode, Options, Scale, Window},
@@ -60,7 +59,7 @@ impl Runs for Recorded {
         let image = &compiled.image;
         let mut simulated = job.simulate(image, image.bytes().len() as u64)?;
         if job.records.calls {
-            simulated.calls = calls(&compiled, &simulated.tables);
+            simulated.calls = super::calls::of_traces(&compiled.marks, &simulated.tables);
         }
         simulated.outcome.remarks.extend(taken);
         let mut report = job.report(start, simulated, |op| pending(image, op));
@@ -392,38 +391,6 @@ pub(super) fn taken(library: &Algorithms) -> Option<String> {
     let each: Vec<_> = each.collect();
     let why = library.chooser().map(|chooser| format!(": the choice of {}", shown(chooser)));
     Some(format!("{}{}", each.join(", "), why.unwrap_or_default()))
-}
-
-/// The calls of a schedule in simulated time.
-fn calls(compiled: &Compiled, tables: &results::Tables) -> Vec<Call> {
-    let mut calls = Vec::new();
-    let mut computations = tables.computations.as_slice();
-    for (rank, marks) in (0..).zip(&compiled.marks) {
-        let behind = computations.partition_point(|computation| computation.rank <= rank);
-        let (own, rest) = computations.split_at(behind);
-        computations = rest;
-        let of = |index: u32| {
-            let found = own.binary_search_by_key(&index, |computation| computation.index);
-            found.ok().and_then(|place| own.get(place))
-        };
-        let when = |mark: &Mark| {
-            let start = of(mark.first).map_or(Time::MAX, |found| found.start);
-            (start, of(mark.before).map_or(Time::MAX, |found| found.end))
-        };
-        // When the thread's next call begins, found from behind.
-        let mut next: BTreeMap<u32, Time> = BTreeMap::new();
-        let first = calls.len();
-        for mark in marks.iter().rev() {
-            let (start, enter) = when(mark);
-            let leave = next.insert(mark.thread, start).unwrap_or(enter);
-            let name = Table::get().by_id(mark.call).map_or("", |call| call.name);
-            calls.push(Call { rank, thread: mark.thread, name, enter, leave });
-        }
-        if let Some(own) = calls.get_mut(first..) {
-            own.reverse();
-        }
-    }
-    calls
 }
 
 /// The lines of the operations of a schedule: each has that of the call that posts it, and
