@@ -7,7 +7,7 @@ use schedule::{Edge, Kind, Op};
 
 use super::align::Step;
 use super::keys::Purpose;
-use super::rank::{Compiler, Logged, NONE};
+use super::rank::{Compiler, Logged, NONE, Round};
 use crate::options::{Mode, Window};
 use calls::Sink;
 
@@ -343,12 +343,21 @@ impl Compiler<'_> {
     }
 }
 
+/// The number of a collective in its communicator.
+#[derive(Clone, Copy, Debug)]
+pub enum CollectiveNumber {
+    /// Among those that are called.
+    Called(i64),
+    /// A round of a persistent one.
+    Started(Round),
+}
+
 /// Puts the messages of a collective among the operations of a rank.
 pub struct Posting<'a, 'o> {
     pub compiler: &'a mut Compiler<'o>,
     pub communicator: i64,
     /// The number of the collective in its communicator.
-    pub collective: i64,
+    pub collective: CollectiveNumber,
     /// The number of the next message among those between two ranks.
     pub number: u32,
     /// The operations that come before all of it.
@@ -360,9 +369,12 @@ pub struct Posting<'a, 'o> {
 impl Posting<'_, '_> {
     /// Further messages between two ranks have tags of their own.
     const fn purpose(&self) -> Purpose {
-        match self.number {
-            0 => Purpose::Collective(self.collective),
-            number => Purpose::Step(self.collective, number),
+        match (self.collective, self.number) {
+            (CollectiveNumber::Called(collective), 0) => Purpose::Collective(collective),
+            (CollectiveNumber::Called(collective), step) => Purpose::Step(collective, step),
+            (CollectiveNumber::Started(Round { made, number }), step) => {
+                Purpose::Started(made, number, step)
+            }
         }
     }
 

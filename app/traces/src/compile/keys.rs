@@ -33,6 +33,9 @@ pub enum Purpose {
     /// One of several messages between two ranks in a collective: numbers of the collective and of
     /// the message.
     Step(i64, u32),
+    /// A message of a persistent collective: numbers of the collective among those, of its round
+    /// and of the message.
+    Started(i64, i64, u32),
     /// A one-sided operation on its way to the target, by its number in the rank.
     Remote(u32),
     /// The answer of the target.
@@ -116,6 +119,7 @@ impl<'a> Keys<'a> {
             // Two ranks are never so many collectives apart that messages of two with one number
             // meet.
             Purpose::Step(number, step) => Purpose::Step(number % 16, step),
+            Purpose::Started(made, round, step) => Purpose::Started(made, round % 16, step),
             // One may overtake another: what belongs together is told by number. There are too many
             // to note those that a rank has used.
             Purpose::Remote(number) => {

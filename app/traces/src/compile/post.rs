@@ -3,9 +3,9 @@
 use calls::{Amount, Call, Class, Collective, CollectiveCall, How};
 use smallvec::{SmallVec, smallvec};
 
-use super::emit::{Posting, Shape};
+use super::emit::{CollectiveNumber, Posting, Shape};
 use super::keys::Purpose;
-use super::rank::{Compiler, Request};
+use super::rank::{Compiler, Persistent, Request, Round};
 use super::{completion, onesided, probes, refused, send};
 use crate::definitions::Group;
 use crate::record::{ANY, Arguments, Datatype, PROC_NULL, ROOT, Record, Status, UNKNOWN};
@@ -27,8 +27,18 @@ pub fn compile(
     if call.how == How::Persistent {
         // The request is the last value; the call is made at MPI_Start.
         let (request, values) = record.values.split_last().ok_or("it has no arguments")?;
-        let template =
-            Request { persistent: Some((call.class, values.into())), ..Request::default() };
+        let round = match call.class {
+            Class::Collective(operation) => {
+                refused::collective(operation, record.arguments().rest())?;
+                let id = shared(operation, &mut record.arguments(), 1).communicator;
+                let made = compiler.persistent.entry(id).or_default();
+                *made += 1;
+                Some(Round { made: *made, number: 0 })
+            }
+            _ => None,
+        };
+        let persistent = Persistent { class: call.class, values: values.into(), round };
+        let template = Request { persistent: Some(persistent), ..Request::default() };
         compiler.requests.insert(*request, template);
         return Ok(());
     }
@@ -93,17 +103,26 @@ fn reuse(compiler: &mut Compiler, id: i64) {
 /// Starts persistent requests.
 fn start(compiler: &mut Compiler, ids: &[i64], stream: &Stream) -> Result<(), String> {
     for id in ids.iter().filter(|id| **id != 0) {
-        let request = compiler.requests.get(id);
-        let template = request.and_then(|request| request.persistent.clone());
-        let Some((class, values)) = template else {
+        let request = compiler.requests.get_mut(id);
+        let Some(persistent) = request.and_then(|request| request.persistent.as_mut()) else {
             return Err(
                 "the request was made by no call that is known to make persistent ones".to_owned()
             );
         };
+        let Persistent { class, values, round } = persistent.clone();
+        if let Some(next) = &mut persistent.round {
+            next.number += 1;
+        }
         let record = Record { values: values.into_vec(), ..Record::default() };
         let before = compiler.now.ends.len();
         compiler.now.request = *id;
-        let open = post(compiler, class, record.arguments(), stream, true)?;
+        let open = match (class, round) {
+            (Class::Collective(operation), Some(round)) => {
+                collective(compiler, operation, record.arguments(), (&[], Some(round)), stream)?;
+                None
+            }
+            _ => post(compiler, class, record.arguments(), stream, true)?,
+        };
         let ops = compiler.now.ends.get(before..).map(SmallVec::from_slice).unwrap_or_default();
         if let Some(request) = compiler.requests.get_mut(id) {
             (request.ops, request.active, request.open) = (ops, true, open);
@@ -159,11 +178,11 @@ fn post(
         }
         Class::IntercommCreate => {
             let told = leaders(compiler, arguments, stream)?;
-            collective(compiler, Collective::Create, arguments, &told, stream)?;
+            collective(compiler, Collective::Create, arguments, (&told, None), stream)?;
             shape = Shape::Collective;
         }
         Class::Collective(operation) => {
-            collective(compiler, operation, arguments, &[], stream)?;
+            collective(compiler, operation, arguments, (&[], None), stream)?;
             shape = Shape::Collective;
         }
         _ => return Err("this is no call that starts an operation".to_owned()),
@@ -417,13 +436,13 @@ fn leaders(
     Ok(SmallVec::from([send, receive]))
 }
 
-/// The messages of a collective, behind the operations `before`.
+/// The messages of a collective, behind the operations `before`; with a `round`, of a persistent one.
 // Long because it binds one description of a collective from many arguments.
 fn collective(
     compiler: &mut Compiler,
     operation: Collective,
     mut arguments: Arguments,
-    before: &[u32],
+    (before, round): (&[u32], Option<Round>),
     stream: &Stream,
 ) -> Result<(), String> {
     refused::collective(operation, arguments.rest())?;
@@ -480,9 +499,14 @@ fn collective(
             Some(if remote > 0 { local + root } else { root })
         }
     };
-    let number = compiler.collectives.entry(id).or_default();
-    let count = *number;
-    *number += 1;
+    let number = round.map_or_else(
+        || {
+            let next = compiler.collectives.entry(id).or_default();
+            *next += 1;
+            CollectiveNumber::Called(*next - 1)
+        },
+        CollectiveNumber::Started,
+    );
     // A list of counts holds for the ranks of each copy.
     let over = |amount: Amount| match amount {
         Amount::List(list) => Amount::List(list.repeat(copies as usize)),
@@ -516,7 +540,7 @@ fn collective(
     let mut posting = Posting {
         compiler,
         communicator: id,
-        collective: count,
+        collective: number,
         number: 0,
         before,
         members: &members,
@@ -527,5 +551,5 @@ fn collective(
 /// A barrier among the members of a communicator, as part of another call.
 pub fn synchronise(compiler: &mut Compiler, id: i64, stream: &Stream) -> Result<(), String> {
     let record = Record { values: vec![id], ..Record::default() };
-    collective(compiler, Collective::Barrier, record.arguments(), &[], stream)
+    collective(compiler, Collective::Barrier, record.arguments(), (&[], None), stream)
 }

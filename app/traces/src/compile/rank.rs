@@ -105,11 +105,31 @@ pub struct Request {
     /// A receive whose source or tag is open: its communicator.
     pub open: Option<i64>,
     /// The call that starts again at `MPI_Start`.
-    pub persistent: Option<(Class, Box<[i64]>)>,
+    pub persistent: Option<Persistent>,
     /// True if it is a receive that the program asked to be cancelled.
     pub cancelled: bool,
     /// The window of an access; without operations, it is to the rank's own memory.
     pub window: Option<i64>,
+}
+
+/// A call that starts again and again.
+#[derive(Clone, Debug)]
+pub struct Persistent {
+    pub class: Class,
+    /// Its arguments.
+    pub values: Box<[i64]>,
+    /// Of a collective, the round that starts next.
+    pub round: Option<Round>,
+}
+
+/// A round of a persistent collective. Ranks make these in one order and may start them in any
+/// (MPI 4.1, section 6.13).
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    /// The number of the collective among the persistent ones of its communicator.
+    pub made: i64,
+    /// The number of the round.
+    pub number: i64,
 }
 
 /// The last call of a thread.
@@ -150,6 +170,8 @@ pub struct Compiler<'a> {
     pub probed: Vec<Probed>,
     /// Collectives so far, by communicator.
     pub collectives: FxHashMap<i64, i64>,
+    /// The persistent ones that were made, by communicator.
+    pub persistent: FxHashMap<i64, i64>,
     /// Communicators whose nodes were set up.
     pub set_up: FxHashSet<i64>,
     pub windows: FxHashMap<i64, Exposure>,
@@ -296,6 +318,7 @@ impl<'a> Compiler<'a> {
             requests: FxHashMap::default(),
             probed: Vec::new(),
             collectives: FxHashMap::default(),
+            persistent: FxHashMap::default(),
             set_up: FxHashSet::default(),
             windows: FxHashMap::default(),
             pinned: Pinned::default(),
