@@ -25,22 +25,7 @@ pub fn compile(
     stream: &Stream,
 ) -> Result<(), String> {
     if call.how == How::Persistent {
-        // The request is the last value; the call is made at MPI_Start.
-        let (request, values) = record.values.split_last().ok_or("it has no arguments")?;
-        let round = match call.class {
-            Class::Collective(operation) => {
-                refused::collective(operation, record.arguments().rest())?;
-                let id = shared(operation, &mut record.arguments(), 1).communicator;
-                let made = compiler.persistent.entry(id).or_default();
-                *made += 1;
-                Some(Round { made: *made, number: 0 })
-            }
-            _ => None,
-        };
-        let persistent = Persistent { class: call.class, values: values.into(), round };
-        let template = Request { persistent: Some(persistent), ..Request::default() };
-        compiler.requests.insert(*request, template);
-        return Ok(());
+        return prepare(compiler, call.class, record);
     }
     match call.class {
         Class::Start => {
@@ -84,6 +69,25 @@ pub fn compile(
             Ok(())
         }
     }
+}
+
+/// Notes a call that is made at `MPI_Start`.
+fn prepare(compiler: &mut Compiler, class: Class, record: &Record) -> Result<(), String> {
+    // The request is the last value.
+    let (request, values) = record.values.split_last().ok_or("it has no arguments")?;
+    let round = match class {
+        Class::Collective(operation) => {
+            refused::collective(operation, record.arguments().rest())?;
+            let id = shared(operation, &mut record.arguments(), 1).communicator;
+            let made = compiler.persistent.entry(id).or_default();
+            *made += 1;
+            Some(Round { made: *made, number: 0 })
+        }
+        _ => None,
+    };
+    let persistent = Some(Persistent { class, values: values.into(), round });
+    compiler.requests.insert(*request, Request { persistent, ..Request::default() });
+    Ok(())
 }
 
 /// A request whose number is used again was completed in a way that the trace does not tell: it is
@@ -436,7 +440,8 @@ fn leaders(
     Ok(SmallVec::from([send, receive]))
 }
 
-/// The messages of a collective, behind the operations `before`; with a `round`, of a persistent one.
+/// The messages of a collective, behind the operations `before`; with a `round`, those of a
+/// persistent one.
 // Long because it binds one description of a collective from many arguments.
 fn collective(
     compiler: &mut Compiler,

@@ -54,7 +54,8 @@ fn calls_of_a_pingpong() {
 /// Tests and looks at the clock are left out here: a replay has them as parts of the calls before.
 #[test]
 fn calls_are_those_of_the_replay() {
-    for (name, ranks) in [("collectives", 5), ("reductions", 4), ("communicators", 4), ("topologies", 4)] {
+    let programs = [("collectives", 5), ("reductions", 4), ("communicators", 4), ("topologies", 4)];
+    for (name, ranks) in programs {
         let program = compiled(name).display().to_string();
         let folder = Folder::new(&format!("calls-{name}"));
         let how = format!("mpirun -q -n {ranks} --compute-time off");
