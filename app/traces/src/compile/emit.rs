@@ -7,7 +7,8 @@ use schedule::{Edge, Kind, Op};
 
 use super::align::Step;
 use super::keys::Purpose;
-use super::rank::{Compiler, Logged, NONE, Round};
+use super::rank::{Compiler, Logged, NONE};
+use super::request::Round;
 use crate::options::{Mode, Window};
 use calls::Sink;
 

@@ -20,6 +20,7 @@ mod post;
 mod probes;
 mod rank;
 mod refused;
+mod request;
 mod run;
 mod send;
 mod synchronous;

@@ -5,7 +5,8 @@ use smallvec::{SmallVec, smallvec};
 
 use super::emit::{CollectiveNumber, Posting, Shape};
 use super::keys::Purpose;
-use super::rank::{Compiler, Persistent, Request, Round};
+use super::rank::Compiler;
+use super::request::{Persistent, Request, Round};
 use super::{completion, onesided, probes, refused, send};
 use crate::definitions::Group;
 use crate::record::{ANY, Arguments, Datatype, PROC_NULL, ROOT, Record, Status, UNKNOWN};
