@@ -125,11 +125,13 @@ pub(crate) fn or_any(value: u32) -> i64 {
 }
 
 /// Replaces the control characters of a text, apart from tabs and line ends, by their escapes:
-/// names and lines from files must not move the cursor of a terminal or change its colours.
+/// names and lines from files must not move the cursor of a terminal or change its colours. Where
+/// characters are not UTF-8, an ellipsis becomes three dots.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let text = crate::screen::shown(text);
     if !text.contains(harmful) {
-        return Cow::Borrowed(text);
+        return text;
     }
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {

@@ -4,12 +4,13 @@
 //! files have both.
 
 use std::io::{self, Write};
+use std::iter::repeat_n;
 
 use host::RankTotals;
 use units::Time;
 
 use crate::format::{plural, time};
-use crate::{Slice, SliceTable, Summary};
+use crate::{Screen, Slice, SliceTable, Summary};
 
 /// Ranks from this one on have no row, and so need no slices.
 pub const GANTT_RANKS: u32 = 32;
@@ -23,28 +24,34 @@ const TICK_GAP: u128 = 12;
 /// A state of a CPU.
 struct State {
     symbol: &'static str,
+    /// The symbol where there are no characters beyond ASCII.
+    ascii: &'static str,
     /// Parameter of the terminal's colour command (ECMA-48, SGR); empty if there is nothing to
     /// colour.
     colour: &'static str,
     meaning: &'static str,
 }
 
-const fn state(symbol: &'static str, colour: &'static str, meaning: &'static str) -> State {
-    State { symbol, colour, meaning }
+const fn state(
+    [symbol, ascii]: [&'static str; 2],
+    colour: &'static str,
+    meaning: &'static str,
+) -> State {
+    State { symbol, ascii, colour, meaning }
 }
 
 /// All states, the activities in the order of [`host::Activity`]. If two take the same time of a
 /// cell, the earlier one is shown.
 static STATES: [State; 5] = [
-    state("█", "32", "compute"),
-    state("▀", "33", "send overhead"),
-    state("▄", "36", "receive overhead, with bytes"),
-    state("·", "2", "waiting"),
+    state(["█", "#"], "32", "compute"),
+    state(["▀", "^"], "33", "send overhead"),
+    state(["▄", "v"], "36", "receive overhead, with bytes"),
+    state(["·", "."], "2", "waiting"),
     FINISHED,
 ];
-const FINISHED: State = state(" ", "", "");
+const FINISHED: State = state([" ", " "], "", "");
 
-/// Draws the activity of the CPUs of the first ranks, `width` columns wide but never less than 24
+/// Draws the activity of the CPUs of the first ranks, as wide as the screen but never less than 24
 /// cells.
 ///
 /// A rank waits until it finishes; one that is stuck in a deadlock waits until the end. CPUs
@@ -55,8 +62,7 @@ pub fn write_gantt(
     summary: &Summary,
     ranks: &[RankTotals],
     slices: &SliceTable,
-    width: u16,
-    colour: bool,
+    screen: Screen,
 ) -> io::Result<()> {
     let deadlock = summary.deadlock.as_ref();
     let last = deadlock.map_or(Time::ZERO, |deadlock| Time::from_ps(deadlock.at_ps));
@@ -72,31 +78,51 @@ pub fn write_gantt(
     rows.truncate(ROWS);
     let labels = labels(&rows);
     let margin = labels.iter().map(String::len).max().unwrap_or(0);
-    let cells = usize::from(width).saturating_sub(margin + 2).max(LEAST_CELLS);
-    let (times, ruler) = axis(end, cells);
+    let cells = usize::from(screen.width).saturating_sub(margin + 2).max(LEAST_CELLS);
+    let Frame { line, tick, corners: [left, right], side, dots } = Frame::of(screen);
+    let (times, ruler) = axis(end, cells, [line, tick]);
     writeln!(out, "{:margin$} {times}", "")?;
-    writeln!(out, "{:margin$}┌{ruler}┐", "")?;
+    writeln!(out, "{:margin$}{left}{ruler}{right}", "")?;
     for (row, label) in rows.iter().zip(&labels) {
         let stuck = |rank| deadlock.is_some_and(|all| all.pending.iter().any(|op| op.rank == rank));
         let finish = ranks.get(row.rank as usize).map_or(Time::ZERO, |totals| totals.finish);
         let until = if stuck(row.rank) { end } else { finish };
-        write!(out, "{label:margin$}│")?;
+        write!(out, "{label:margin$}{side}")?;
         for run in states(row.slices, until, end, cells).chunk_by(|a, b| a.symbol == b.symbol) {
             if let Some(state) = run.first() {
-                paint(out, state, run.len(), colour)?;
+                paint(out, state, run.len(), screen)?;
             }
         }
-        writeln!(out, "│")?;
+        writeln!(out, "{side}")?;
     }
     let last_rank = rows.last().map_or(0, |row| row.rank);
     if hidden_cpus > 0 {
-        writeln!(out, "… {} of rank {last_rank}", more(hidden_cpus, "CPU"))?;
+        writeln!(out, "{dots} {} of rank {last_rank}", more(hidden_cpus, "CPU"))?;
     }
     let hidden_ranks = ranks.len().saturating_sub(last_rank as usize + 1);
     if hidden_ranks > 0 {
-        writeln!(out, "… {}", more(hidden_ranks, "rank"))?;
+        writeln!(out, "{dots} {}", more(hidden_ranks, "rank"))?;
     }
-    legend(out, margin, colour)
+    legend(out, margin, screen)
+}
+
+/// The characters around the rows.
+struct Frame {
+    line: char,
+    tick: char,
+    corners: [char; 2],
+    side: char,
+    dots: &'static str,
+}
+
+impl Frame {
+    const fn of(screen: Screen) -> Self {
+        if screen.unicode {
+            Self { line: '─', tick: '┬', corners: ['┌', '┐'], side: '│', dots: "…" }
+        } else {
+            Self { line: '-', tick: '|', corners: ['+', '+'], side: '|', dots: "..." }
+        }
+    }
 }
 
 fn more(number: usize, what: &str) -> String {
@@ -145,22 +171,22 @@ fn labels(rows: &[Row]) -> Vec<String> {
         .collect()
 }
 
-/// Labels and marks of the time axis.
-fn axis(end: Time, cells: usize) -> (String, String) {
+/// Labels and marks of the time axis, which is drawn with these two characters.
+fn axis(end: Time, cells: usize, [line, mark]: [char; 2]) -> (String, String) {
     let (mut times, mut ruler) = (String::new(), String::new());
     let (end, columns) = (end.ps(), cells as u128);
     let step = step(TICK_GAP * u128::from(end), columns);
     for tick in (0..end).step_by(usize::try_from(step).unwrap_or(usize::MAX)) {
         let column = (u128::from(tick) * columns / u128::from(end)) as usize;
-        ruler += &"─".repeat(column.saturating_sub(ruler.chars().count()));
-        ruler.push('┬');
+        ruler.extend(repeat_n(line, column.saturating_sub(ruler.chars().count())));
+        ruler.push(mark);
         let label = if tick == 0 { "0".to_owned() } else { time(Time::from_ps(tick)) };
         let free = times.is_empty() || times.len() < column;
         if free && column + label.len() <= cells {
             times = format!("{times:column$}{label}");
         }
     }
-    ruler += &"─".repeat(cells.saturating_sub(ruler.chars().count()));
+    ruler.extend(repeat_n(line, cells.saturating_sub(ruler.chars().count())));
     (times, ruler)
 }
 
@@ -214,20 +240,21 @@ fn states(slices: &[Slice], until: Time, end: Time, cells: usize) -> Vec<&'stati
         .collect()
 }
 
-fn paint(out: &mut impl Write, state: &State, times: usize, colour: bool) -> io::Result<()> {
-    let text = state.symbol.repeat(times);
-    if colour && !state.colour.is_empty() {
+fn paint(out: &mut impl Write, state: &State, times: usize, screen: Screen) -> io::Result<()> {
+    let symbol = if screen.unicode { state.symbol } else { state.ascii };
+    let text = symbol.repeat(times);
+    if screen.colour && !state.colour.is_empty() {
         write!(out, "\x1b[{}m{text}\x1b[0m", state.colour)
     } else {
         out.write_all(text.as_bytes())
     }
 }
 
-fn legend(out: &mut impl Write, margin: usize, colour: bool) -> io::Result<()> {
+fn legend(out: &mut impl Write, margin: usize, screen: Screen) -> io::Result<()> {
     write!(out, "{:margin$}", "")?;
     for (number, state) in STATES.iter().filter(|state| !state.meaning.is_empty()).enumerate() {
         write!(out, "{}", if number == 0 { " " } else { "   " })?;
-        paint(out, state, 1, colour)?;
+        paint(out, state, 1, screen)?;
         write!(out, " {}", state.meaning)?;
     }
     writeln!(out)

@@ -31,6 +31,7 @@ mod performance;
 mod progress;
 mod protobuf;
 mod records;
+mod screen;
 mod sort;
 mod summary;
 mod table;
@@ -51,6 +52,7 @@ pub use perfetto::write_perfetto;
 pub use performance::{Performance, Usage, Used};
 pub use progress::{Progress, Snapshot, Work, end_status, show_status};
 pub use records::{MessageTable, SliceTable};
+pub use screen::{Screen, shows_unicode};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
 pub use table::{
     ActivityRow, Call, CallRow, Cell, Column, Columns, ComputationRow, ConnectionRow, DeviceRow,

@@ -5,7 +5,7 @@ mod common;
 use common::{busy, ns};
 use host::{Activity, Deadlock, Outcome, PendingOp, RankTotals, Record};
 use proptest::prelude::*;
-use results::{Pending, Summary, Wanted, write_gantt};
+use results::{Pending, Screen, Summary, Wanted, write_gantt};
 use schedule::{Kind, Op};
 
 use Activity::{Compute, Receive, Send};
@@ -31,8 +31,9 @@ fn draw(outcome: &Outcome, records: Vec<Record>, width: u16, colour: bool) -> St
     let summary = Summary::new(outcome, |pending: &PendingOp| {
         Pending::new(pending, &Op { kind: Kind::Recv, peer: 0, tag: 0, size: 1, cpu: 0, nic: 0 })
     });
+    let screen = Screen { width, colour, unicode: true };
     let mut out = Vec::new();
-    write_gantt(&mut out, &summary, &outcome.ranks, &tables.slices, width, colour).unwrap();
+    write_gantt(&mut out, &summary, &outcome.ranks, &tables.slices, screen).unwrap();
     String::from_utf8(out).unwrap()
 }
 

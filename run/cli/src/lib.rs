@@ -93,11 +93,20 @@ fn ended(code: Result<u8, Ending>) -> ExitCode {
     code.unwrap_or_else(Ending::say).into()
 }
 
-/// A help text, the version, or what is wrong with the command line.
+/// A help text, the version, or what is wrong with the command line: in colour, unless the
+/// terminal's characters are not those of the parser.
 fn said_by_parser(said: &clap::Error) -> ExitCode {
-    let printed = said.print();
+    let plain = (!results::shows_unicode()).then(|| said.render().to_string());
     if said.use_stderr() {
+        match plain {
+            Some(text) => exit::complain(&text),
+            None => drop(said.print()),
+        }
         return Exit::Usage.into();
     }
-    exit::written(printed, "standard output").map_or_else(Ending::report, |()| Exit::Success.into())
+    let printed = match plain {
+        Some(text) => exit::print(&text),
+        None => exit::written(said.print(), "standard output"),
+    };
+    printed.map_or_else(Ending::report, |()| Exit::Success.into())
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use experiment::{Configuration, MakeRunner, Observer, Observers, Plan, Report, Request};
-use results::TimeColumn;
+use results::{Screen, TimeColumn};
 use transport_mpi::Job;
 
 use crate::{
@@ -148,10 +148,11 @@ pub fn describe(report: &Report, gantt: bool, out: &mut impl Write) -> io::Resul
 
 /// Draws the timeline, below an empty line.
 fn draw(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    let colour = in_colour(&io::stdout());
+    let (colour, unicode) = (in_colour(&io::stdout()), results::shows_unicode());
+    let screen = Screen { width: columns(), colour, unicode };
     writeln!(out)?;
     let Report { summary, tables, .. } = report;
-    results::write_gantt(out, summary, report.ranks(), &tables.slices, columns(), colour)
+    results::write_gantt(out, summary, report.ranks(), &tables.slices, screen)
 }
 
 /// Width of the terminal: what the variable COLUMNS says, or else the terminal itself, or else 100.

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::process::Command;
+
 use common::Folder;
 
 /// Rank 0 computes and sends: o = 1 us each. The receive is from 1 + 1 + L to 5 us, with L = 2 us.
@@ -94,4 +96,53 @@ fn not_when_quiet() {
     assert_eq!(folder.heddle("run app.goal --gantt -q").code, 2);
     let ended = folder.heddle("run e.toml -q");
     assert_eq!((ended.code, ended.stdout.as_str()), (0, ""));
+}
+
+/// The same timeline where characters are ASCII, or no locale says what they are.
+#[test]
+fn in_the_characters_of_the_locale() {
+    let folder = folder("gantt-locale");
+    let drawn = |locale: &[(&str, &str)]| {
+        let mut heddle = Command::new(env!("CARGO_BIN_EXE_heddle"));
+        ["COLUMNS", "LC_ALL", "LC_CTYPE", "LANG"].map(|name| heddle.env_remove(name));
+        let heddle = heddle.args(["run", "e.toml"]).current_dir(folder.path(""));
+        let output = heddle.envs(locale.iter().copied()).output().expect("heddle runs");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let unicode = drawn(&[]);
+    assert!(unicode.contains("rank 1 │"), "{unicode}");
+    for locale in [
+        &[("LC_ALL", "C"), ("LANG", "en_GB.UTF-8")][..],
+        &[("LC_CTYPE", "POSIX"), ("LANG", "en_GB.UTF-8")],
+        &[("LANG", "de_DE.ISO-8859-1")],
+    ] {
+        let ascii = drawn(locale);
+        assert!(ascii.is_ascii(), "{locale:?}: {ascii}");
+        let translated = unicode.chars().map(|character| match character {
+            '█' => '#',
+            '▀' => '^',
+            '▄' => 'v',
+            '·' => '.',
+            '┌' | '┐' => '+',
+            '─' => '-',
+            '│' | '┬' => '|',
+            other => other,
+        });
+        // The last lines of the summary say how long it took.
+        let chart = |text: &str| text.split_once("\n\n").expect("a chart").1.to_owned();
+        assert_eq!(chart(&ascii), chart(&translated.collect::<String>()));
+    }
+    for locale in [&[("LANG", "C.UTF-8")][..], &[("LC_ALL", "en_GB.utf8"), ("LANG", "C")]] {
+        assert!(drawn(locale).contains("rank 1 │"), "{locale:?}");
+    }
+    // Messages are in these characters too.
+    folder.write("bad.goal", "num_ranks 1\nl1: calc 1\n");
+    let mut heddle = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    let heddle = heddle.args(["check", "bad.goal"]).current_dir(folder.path(""));
+    let output = heddle.env("LC_ALL", "C").output().expect("heddle runs");
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert!(said.contains("rank N { ... }") && said.is_ascii(), "{said}");
+    let mut heddle = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    let output = heddle.args(["mpirun", "--help"]).env("LC_ALL", "C").output().expect("help");
+    assert!(output.stdout.is_ascii());
 }

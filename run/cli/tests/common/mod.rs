@@ -69,6 +69,7 @@ impl Folder {
             .args(arguments.split_whitespace())
             .current_dir(&self.0)
             .env_remove("COLUMNS")
+            .env("LC_ALL", "C.UTF-8")
             .env("HEDDLE_MPI", Path::new(env!("CARGO_TARGET_TMPDIR")).join("live/mpi/lib"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
