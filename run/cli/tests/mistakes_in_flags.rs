@@ -401,3 +401,26 @@ fn all_libraries_are_named() {
     let list = "(libraries: default, openmpi, mpich, mvapich2, impi, smpi_ompi, smpi_mpich)";
     assert!(ended.stderr.contains(list), "{}", ended.stderr);
 }
+
+/// A ladder passes over what only other models have, not what only other workloads have.
+#[test]
+fn what_only_other_workloads_have_on_a_ladder() {
+    let unused =
+        |key: &str| format!("`{key}` is not used by this workload\n  help: the workload is");
+    for (number, (set, key)) in [
+        ("--set traffic.length=2KiB", "traffic.length"),
+        ("--over traffic.length=2KiB,4KiB", "traffic.length"),
+        ("--set traces.speed=5", "traces.speed"),
+        ("--over live.poll=5ns,6ns", "live.poll"),
+        ("--set workload.steps=4", "workload.steps"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = Folder::new(&format!("flag-ladder-{number}"));
+        folder.write("a.goal", "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 8b from 0 }\n");
+        let ended = folder.heddle(&format!("ladder a.goal --topology star:hosts=2 {set}"));
+        assert!(ended.stderr.contains(&unused(key)), "{set}: {}", ended.stderr);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{set}");
+    }
+}

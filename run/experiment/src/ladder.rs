@@ -12,7 +12,7 @@ use crate::{
     settings::{
         configuration::{Configuration, Request},
         keys::{self, Id},
-        scope,
+        scope, usage,
     },
     workloads::Workload,
 };
@@ -219,7 +219,7 @@ fn climb(
     Ok(ladder)
 }
 
-/// Refuses settings of the command line that no model of the ladder uses. Returns a remark on those
+/// Refuses settings of the command line that the workload or no model of the ladder uses. Returns a remark on those
 /// that only some use.
 fn used_somewhere(configuration: &Configuration) -> Result<Option<String>, Mistakes> {
     let run: Vec<_> =
@@ -230,9 +230,15 @@ fn used_somewhere(configuration: &Configuration) -> Result<Option<String>, Mista
         word.map_or(Some(configuration.model()), |(_, word)| named(*word))
     };
     let kinds: Vec<_> = run.iter().filter_map(kinds).collect();
+    let workload = configuration.workload_kind();
     let (mut mistakes, mut partly) = (Vec::new(), Vec::new());
     for id in Id::all().filter(|id| configuration.argument(*id).is_some()) {
         let (key, scope) = (id.key(), id.key().scope);
+        if let Some(workload) = workload.filter(|workload| !scope.has_workload(*workload)) {
+            let (message, help) = usage::not_of_workload(id, workload);
+            mistakes.push(configuration.mistake(id, message).help(help));
+            continue;
+        }
         if kinds.iter().all(|kind| scope.has_model(*kind)) {
             continue;
         }

@@ -62,7 +62,7 @@ fn is_of_wire(model: Model, scope: Scope) -> bool {
     model == Model::Loggopsim && scope.has_model(Model::Loggops)
 }
 
-fn not_of_workload(id: Id, workload: Workload) -> (String, String) {
+pub(crate) fn not_of_workload(id: Id, workload: Workload) -> (String, String) {
     let key = id.key();
     let users = listed(key.scope.workloads().map(Workload::name), "or");
     let message = format!("`{}` is not used by this workload", key.name);
