@@ -5,6 +5,7 @@ mod calls;
 pub(crate) mod collective;
 pub(crate) mod goal;
 pub(crate) mod live;
+mod names;
 pub(crate) mod pattern;
 pub(crate) mod traces;
 pub(crate) mod traffic;

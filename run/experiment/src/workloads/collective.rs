@@ -215,7 +215,10 @@ impl Operation {
 fn operation(name: &str, configuration: &Configuration) -> Result<Operation, Vec<Diagnostic>> {
     let mut mistakes = unused(name, configuration);
     let found = collectives::named(name)
-        .map_err(|error| configuration.mistake(keys::workload::SOURCE, error.to_string()))
+        .map_err(|error| {
+            let help = super::names::elsewhere("collective", name);
+            configuration.mistake(keys::workload::SOURCE, error.to_string()).help(help)
+        })
         .and_then(|found| Ok((found, algorithm(found, configuration)?)));
     let count = |key| configuration.value(key).unwrap_or(1) as u32;
     let bytes = |key| configuration.value(key).map_or(1, Bytes::get);

@@ -11,7 +11,6 @@ use std::{
 
 use results::{Lines, Pending};
 use schedule::goal::{self, Form, Image, ReadError, Reading};
-use schedule::pattern;
 
 use crate::{
     job::{Failure, Job, Report, Runs, pending},
@@ -61,15 +60,7 @@ impl Goal {
         if path.exists() || name.contains(['/', '.']) {
             return failure;
         }
-        let collectives = collectives::WITH_ALGORITHMS.map(collectives::Collective::name);
-        let near = |kind: &str, known: &[&'static str]| {
-            let contained = known.iter().copied().filter(|known| known.contains(&*name));
-            let found = units::nearest(&name, known).or(contained.min_by_key(|known| known.len()));
-            found.map(|found| format!("{kind}:{found}"))
-        };
-        let patterns = [&pattern::NAMES[..], &pattern::REACTIVE].concat();
-        let found = [near("pattern", &patterns), near("collective", &collectives)];
-        let found: Vec<_> = found.into_iter().flatten().collect();
+        let found = super::names::near(&name);
         if found.is_empty() {
             return failure;
         }

@@ -162,7 +162,11 @@ fn wrong(configuration: &Configuration, error: &pattern::Error) -> Vec<Diagnosti
         pattern::Error::Dimensions { .. } | pattern::Error::Grid { .. } => "grid",
     };
     let id = Id::named(&format!("workload.{option}")).unwrap_or(keys::workload::SOURCE.id());
-    vec![configuration.mistake(id, error.to_string())]
+    let help = match error {
+        pattern::Error::UnknownName { name, .. } => super::names::elsewhere("pattern", name),
+        _ => None,
+    };
+    vec![configuration.mistake(id, error.to_string()).help(help)]
 }
 
 fn options(configuration: &Configuration) -> Result<Options, Diagnostic> {

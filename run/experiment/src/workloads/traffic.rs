@@ -325,8 +325,10 @@ fn pattern(configuration: &Configuration) -> Result<Pattern, Diagnostic> {
     let Some(Workload::Traffic(name)) = configuration.workload() else {
         return Err(configuration.mistake(keys::workload::SOURCE, "this is no traffic"));
     };
-    let pattern = Pattern::named(&name)
-        .map_err(|misfit| configuration.mistake(keys::workload::SOURCE, misfit.to_string()))?;
+    let pattern = Pattern::named(&name).map_err(|misfit| {
+        let help = super::names::elsewhere("traffic", &name);
+        configuration.mistake(keys::workload::SOURCE, misfit.to_string()).help(help)
+    })?;
     let given_share = configuration.value(keys::traffic::SHARE);
     let given_host = configuration.value(keys::traffic::HOST).unwrap_or(0) as u32;
     Ok(match pattern {
