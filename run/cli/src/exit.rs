@@ -70,6 +70,16 @@ impl Ending {
         Self { message: self.message.map(named), ..self }
     }
 
+    /// Returns the end of a command whose input is wrong because it is of another kind, as `known`
+    /// says.
+    pub fn of_kind(self, known: impl FnOnce() -> Option<String>) -> Self {
+        let wrong = self.exit == Exit::Input as u8;
+        match wrong.then(known).flatten() {
+            Some(message) => Self { message: Some(message), ..self },
+            None => self,
+        }
+    }
+
     /// Says what there is to say and gives the exit code.
     pub fn report(self) -> ExitCode {
         self.say().into()

@@ -11,6 +11,7 @@ mod files;
 mod fit;
 mod flags;
 mod installed;
+mod kind;
 mod ladder;
 mod measure;
 mod mpirun;
@@ -22,6 +23,7 @@ mod progress;
 mod record;
 mod reports;
 mod simulate;
+mod spelling;
 mod stop;
 mod streams;
 mod study;
@@ -50,16 +52,24 @@ pub fn main() -> ExitCode {
         Err(message) => return Ending::new(Exit::Usage, format!("error: {message}")).report(),
     };
     adapted.complain();
-    let arguments = match Arguments::try_parse_from(flags::joined(adapted.line)) {
+    let line = flags::joined(adapted.line);
+    let arguments = match Arguments::try_parse_from(&line) {
         Ok(arguments) => arguments,
         Err(said) => {
             processes::leave_to_the_first();
-            return said_by_parser(&said);
+            return said_by_parser(&spelling::suggested(said, &line));
         }
     };
+    let inputs = kind::Inputs::of(&arguments.command);
+    let misplaced = || inputs.misplaced();
     let exit = match arguments.command {
-        Command::Run(arguments) => return ended(simulate::spread(&arguments)),
-        Command::Check(arguments) => files::check(&arguments),
+        Command::Run(arguments) => {
+            return ended(simulate::spread(&arguments).map_err(|end| end.of_kind(misplaced)));
+        }
+        Command::Check(arguments) => match misplaced() {
+            Some(message) => Err(Ending::new(Exit::Input, message)),
+            None => files::check(&arguments),
+        },
         Command::Gen(arguments) => files::generate(&arguments),
         Command::Convert(arguments) => files::convert(&arguments),
         Command::Cc(_) | Command::Cxx(_) | Command::Fort(_) => return Exit::Usage.into(),
@@ -84,7 +94,7 @@ pub fn main() -> ExitCode {
     };
     match exit {
         Ok(()) => Exit::Success.into(),
-        Err(failure) => failure.report(),
+        Err(failure) => failure.of_kind(misplaced).report(),
     }
 }
 

@@ -58,7 +58,7 @@ fn table(path: &Path) -> Result<PathBuf, Ending> {
         return Ok(runs);
     }
     let entries = fs::read_dir(path).map_err(|error| {
-        let reason = experiment::reason(&error);
+        let reason = experiment::unread(path, &error);
         Ending::new(Exit::Input, format!("error: {}: {reason}", path.display()))
     })?;
     let files = entries.filter_map(|entry| Some(entry.ok()?.path()));

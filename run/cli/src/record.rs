@@ -10,6 +10,7 @@ use recorder::{launch, tail};
 use crate::{
     arguments::{Compute, Mpi, Record},
     exit::{Ending, Exit, complain},
+    kind,
 };
 
 /// Runs a command and collects its traces. The exit code is the command's own, if it ran.
@@ -33,6 +34,10 @@ pub const fn interface(mpi: Mpi) -> launch::Mpi {
 
 fn run(arguments: &Record) -> Result<ExitCode, Ending> {
     let output = &arguments.output;
+    let first = arguments.command.first().map(|first| layers::in_process::found(first.as_ref()));
+    if let Some(wrong) = first.and_then(|first| kind::no_program(&first)) {
+        return Err(Ending::new(Exit::Input, format!("error: {wrong}")));
+    }
     let mpi = arguments.mpi.map(interface);
     let fail = |error: std::io::Error| {
         let reason = experiment::reason(&error);

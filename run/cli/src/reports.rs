@@ -18,6 +18,16 @@ pub fn run(arguments: Report) -> Result<(), Ending> {
             Error::Io { path, .. } if *path == output => Exit::Output,
             _ => Exit::Input,
         };
-        Ending::new(exit, format!("error: {error}"))
+        let text = match &error {
+            Error::Io { path, source } => {
+                let reason = match exit {
+                    Exit::Input => experiment::unread(path, source),
+                    _ => experiment::reason(source),
+                };
+                format!("{}: {reason}", path.display())
+            }
+            error => error.to_string(),
+        };
+        Ending::new(exit, format!("error: {text}"))
     })
 }

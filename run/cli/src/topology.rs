@@ -73,9 +73,11 @@ fn usage(argument: &str, fault: Fault) -> Ending {
     Ending::new(Exit::Usage, Faults::from(fault).render(argument))
 }
 
-/// A file if there is one of this name, perhaps of a whole machine, else a kind with its keys.
+/// A file if there is one of this name or no kind is written so, perhaps of a whole machine, else a
+/// kind with its keys.
 fn read(spec: &str) -> Result<Described, Ending> {
-    let imported = if Path::new(spec).exists() {
+    let is_name = spec.contains(['/', '.']) && !spec.contains('=');
+    let imported = if is_name || Path::new(spec).exists() {
         let text = contents(Path::new(spec))?;
         if let Some(described) = Described::read(spec, &text) {
             return Ok(described?);
@@ -94,7 +96,7 @@ fn read(spec: &str) -> Result<Described, Ending> {
 
 fn contents(path: &Path) -> Result<String, Ending> {
     units::text::read_lossy(path).map_err(|error| {
-        let reason = experiment::reason(&error);
+        let reason = experiment::unread(path, &error);
         Ending::new(Exit::Input, format!("error: {}: {reason}", path.display()))
     })
 }

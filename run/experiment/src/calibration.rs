@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 
 use crate::settings::{
     configuration::{Configuration, Origin},
-    diagnostic::{Diagnostic, reason},
+    diagnostic::{Diagnostic, unread},
     keys::{Id, Setting, calibration as keys_of, loggops},
     manifest::hash_of,
     value::Value,
@@ -182,7 +182,8 @@ pub(crate) fn replicates(configuration: &Configuration) -> Result<Option<Replica
         return Err(configuration.mistake(keys_of::REPLICATES_SHA256, NO_HASH));
     }
     let shown = path.display();
-    let bytes = fs::read(&path).map_err(|error| mistake(format!("{shown}: {}", reason(&error))))?;
+    let bytes =
+        fs::read(&path).map_err(|error| mistake(format!("{shown}: {}", unread(&path, &error))))?;
     let found = hash_of(&bytes);
     if !found.eq_ignore_ascii_case(&hash) {
         let message = format!("{shown} is not the file that was written with these parameters");

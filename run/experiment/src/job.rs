@@ -15,7 +15,7 @@ use units::Time;
 use crate::{
     estimate, memory,
     models::{Carried, Machine, Model, Run, Seen, Signals, Simulated},
-    settings::diagnostic::{Mistakes, reason},
+    settings::diagnostic::{Mistakes, unread},
     workloads::Workload,
 };
 
@@ -185,7 +185,7 @@ pub enum Failure {
 pub(crate) fn unreadable(error: results::ReadError) -> Failure {
     let text = match error {
         results::ReadError::Io { path, source } => {
-            format!("{}: {}", path.display(), reason(&source))
+            format!("{}: {}", path.display(), unread(&path, &source))
         }
         wrong => wrong.to_string(),
     };

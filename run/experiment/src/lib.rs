@@ -37,10 +37,11 @@ pub use plan::Plan;
 pub use results::Work;
 pub use settings::{
     configuration::{Configuration, Origin, Request},
-    diagnostic::{Diagnostic, Mistakes, reason},
+    diagnostic::{Diagnostic, Mistakes, reason, unread},
     document, keys,
     manifest::VERSION,
     scope,
+    synonyms::key_of as key_of_synonym,
     value::{Kind, Value, Words, Workload as Source},
 };
 pub use traces::source::Form as TraceForm;
@@ -51,6 +52,6 @@ pub use workloads::{
     goal::goal_errors,
     live::{executable, libraries, variables},
     pattern::{Generated, generated, patterns},
-    traces::{compiled_traces, rewritten_traces},
+    traces::{are_traces, compiled_traces, rewritten_traces},
     traffic::{Measured, TrafficPlan},
 };

@@ -23,7 +23,7 @@ use crate::{
     ladder::Known,
     settings::{
         configuration::{Configuration, Request},
-        diagnostic::{Diagnostic, Place, Source, reason},
+        diagnostic::{Diagnostic, Place, Source},
         keys::{self, Id},
         manifest,
         study::{self, Axis, MOST, Varied},
@@ -67,15 +67,18 @@ impl Study {
     /// those in the values of single runs.
     pub fn read(request: &Request) -> Result<Self, Mistakes> {
         let name = request.subject.clone().unwrap_or_default();
-        let at = |message: String| Diagnostic::new(Place::File((&name).into()), message);
-        let text = units::text::read(Path::new(&name)).map_err(|error| at(reason(&error)))?;
+        let path = Path::new(&name);
+        let text = units::text::read(path).map_err(|error| Diagnostic::unread(path, &error))?;
         let hash = hash(request, &text);
         let source = Arc::new(Source { name: name.clone(), text });
         let axes = study::read(&source).map_err(Mistakes)?;
         let product = axes.iter().try_fold(1_u64, |product, axis| {
             product.checked_mul(axis.levels.len() as u64).filter(|runs| *runs <= MOST)
         });
-        let runs = product.ok_or_else(|| at(format!("the study has more than {MOST} runs")))?;
+        let runs = product.ok_or_else(|| {
+            let message = format!("the study has more than {MOST} runs");
+            Diagnostic::new(Place::File(path.to_owned()), message)
+        })?;
         let study = Self { request: request.clone(), axes, runs: runs as usize, hash };
         study.check()?;
         Ok(study)

@@ -22,6 +22,7 @@ use crate::{
         configuration::{Configuration, Origin},
         diagnostic::{Diagnostic, Mistakes, Place},
         keys::{self, Id},
+        synonyms,
         value::{Kind, Value},
     },
 };
@@ -137,7 +138,10 @@ impl Plan {
         self.is_repeatable(&shown)?;
         let id = RATED.into_iter().find(|id| id.key().name == name).ok_or_else(|| {
             let names: Vec<&str> = RATED.iter().map(|id| id.key().name).collect();
-            let help = match units::nearest(name, &names) {
+            let short = RATED.iter().map(|id| id.key()).find(|key| key.short() == name);
+            let meant = short.or_else(|| synonyms::key_of("loggops", name)).map(|key| key.name);
+            let meant = meant.filter(|meant| names.contains(meant));
+            let help = match meant.or_else(|| units::nearest(name, &names)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known: {}", names.join(", ")),
             };

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     arguments::Format,
     exit::{Ending, Exit, print},
+    kind,
 };
 
 /// Says what the programs need. Success means that all is there, and with `--in-process` that one
@@ -64,11 +65,14 @@ pub fn can_start(programs: &[Launch]) -> Result<(), Ending> {
         let has_folder = launch.program.as_encoded_bytes().contains(&b'/');
         // What is not on PATH keeps its name, which may be that of a file where it is to start.
         let here = launch.directory.as_deref().unwrap_or(Path::new("")).join(&launch.program);
-        if !has_folder && path == here && path.is_file() {
+        if !has_folder && path == here && path.is_file() && kind::is_executable(&path) {
             return Err(fail(format!(
                 "{name}: there is no such program on PATH\n\
                  \x20 help: ./{name} is the one of this folder"
             )));
+        }
+        if let Some(wrong) = kind::no_program(&path) {
+            return Err(fail(wrong));
         }
         if let Some(interpreter) = in_process::script(&path).filter(|file| !file.is_file()) {
             let interpreter = interpreter.display();

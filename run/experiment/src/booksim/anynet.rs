@@ -19,7 +19,7 @@ use super::{
     network::{CYCLE, Described},
     values::Values,
 };
-use crate::settings::diagnostic::{Diagnostic, Place, Source, reason};
+use crate::settings::diagnostic::{Diagnostic, Place, Source, unread};
 
 type Mistakes = Vec<Diagnostic>;
 
@@ -55,7 +55,7 @@ pub(super) fn describe(
     }
     let path: PathBuf = values.folder().join(name);
     let text = units::text::read(&path).map_err(|error| {
-        vec![values.wrong("network_file", format!("{name}: {}", reason(&error)))]
+        vec![values.wrong("network_file", format!("{name}: {}", unread(&path, &error)))]
     })?;
     let network = read(&path, text)?;
     network.check(&path)?;

@@ -3,7 +3,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use crate::settings::diagnostic::{Diagnostic, Place, Source, reason};
+use crate::settings::diagnostic::{Diagnostic, Place, Source};
 
 /// A name and the value that it is given.
 #[derive(Clone, Debug)]
@@ -16,8 +16,7 @@ pub(super) struct Said {
 
 /// Reads a file.
 pub(super) fn read(path: &Path) -> Result<Vec<Said>, Vec<Diagnostic>> {
-    let text = units::text::read(path)
-        .map_err(|error| vec![Diagnostic::new(Place::File(path.to_owned()), reason(&error))])?;
+    let text = units::text::read(path).map_err(|error| vec![Diagnostic::unread(path, &error)])?;
     parse(&path.display().to_string(), text)
 }
 

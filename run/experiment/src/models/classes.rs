@@ -12,7 +12,7 @@ use units::HostId;
 use super::hosts;
 use crate::settings::{
     configuration::Configuration,
-    diagnostic::{Diagnostic, reason},
+    diagnostic::{Diagnostic, unread},
     keys::loggops::PAIRS,
     scope::Model,
 };
@@ -68,7 +68,7 @@ pub(crate) fn remark(configuration: &Configuration) -> Option<String> {
 
 fn read(path: &Path) -> Result<String, String> {
     let shown = path.display();
-    let bytes = fs::read(path).map_err(|error| format!("{shown}: {}", reason(&error)))?;
+    let bytes = fs::read(path).map_err(|error| format!("{shown}: {}", unread(path, &error)))?;
     String::from_utf8(bytes).map_err(|_| format!("{shown}: not a text in UTF-8"))
 }
 

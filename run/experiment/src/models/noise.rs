@@ -7,7 +7,7 @@ use units::Time;
 
 use crate::settings::{
     configuration::Configuration,
-    diagnostic::{Diagnostic, Place, Source, reason},
+    diagnostic::{Diagnostic, Place, Source},
     keys::{self, Id, Setting},
 };
 
@@ -102,8 +102,7 @@ fn random_noise(
 /// Reads a noise trace in `LogGOPSim`'s format: one interruption per line, its start and its
 /// duration in nanoseconds; `#` begins a comment.
 fn trace(path: &Path) -> Result<Vec<(Time, Time)>, Vec<Diagnostic>> {
-    let whole = |message: String| Diagnostic::new(Place::File(path.to_owned()), message);
-    let text = units::text::read(path).map_err(|error| vec![whole(reason(&error))])?;
+    let text = units::text::read(path).map_err(|error| vec![Diagnostic::unread(path, &error)])?;
     let name = path.display().to_string();
     let source = Arc::new(Source { name, text });
     let mut events: Vec<(Time, Time)> = Vec::new();
@@ -134,7 +133,10 @@ fn trace(path: &Path) -> Result<Vec<(Time, Time)>, Vec<Diagnostic>> {
         events.push(event);
     }
     if mistakes.is_empty() && events.is_empty() {
-        mistakes.push(whole("a noise trace without interruptions".to_owned()));
+        mistakes.push(Diagnostic::new(
+            Place::File(path.to_owned()),
+            "a noise trace without interruptions",
+        ));
     }
     if mistakes.is_empty() { Ok(events) } else { Err(mistakes) }
 }

@@ -7,7 +7,7 @@ use ::topology::{Fault, Faults, Placement, place};
 use super::topologies;
 use crate::settings::{
     configuration::Configuration,
-    diagnostic::{Diagnostic, Place, reason},
+    diagnostic::Diagnostic,
     keys::{self, Setting},
     launch,
 };
@@ -168,8 +168,8 @@ fn way(configuration: &Configuration) -> Result<Way, Diagnostic> {
             if configuration.is_said_of_run(keys::placement::SEED) {
                 return Err(unused_seed(configuration));
             }
-            let text = units::text::read(&path)
-                .map_err(|error| Diagnostic::new(Place::File(path.clone()), reason(&error)))?;
+            let text =
+                units::text::read(&path).map_err(|error| Diagnostic::unread(&path, &error))?;
             return Ok(Way::File(path.display().to_string(), text));
         }
         ("file", None) => {

@@ -7,7 +7,7 @@ use ::topology::{Failure, Fault, Faults, Imported, Routes, Routing, import};
 
 use crate::settings::{
     configuration::{Configuration, Request},
-    diagnostic::{self, Diagnostic, Place, reason},
+    diagnostic::{self, Diagnostic, Place},
     keys::{self, Id, Setting},
     toml_file::{self, PLATFORM},
     value::Topology,
@@ -48,8 +48,7 @@ impl Described {
 }
 
 pub(super) fn contents(path: &Path) -> Result<String, Mistakes> {
-    units::text::read_lossy(path)
-        .map_err(|error| vec![Diagnostic::new(Place::File(path.to_owned()), reason(&error))])
+    units::text::read_lossy(path).map_err(|error| vec![Diagnostic::unread(path, &error)])
 }
 
 pub(super) fn topology(configuration: &Configuration) -> Result<Imported, Mistakes> {

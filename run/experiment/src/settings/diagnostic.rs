@@ -1,8 +1,15 @@
 //! Mistakes in what the user wrote, and how they are shown.
 
-use std::{fmt, io, ops::Range, path::PathBuf, sync::Arc};
+use std::{
+    fmt, io,
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use super::near_file::near_file;
 
 /// A text that the user wrote.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,6 +56,20 @@ pub fn reason(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
+/// Returns the reason why a file cannot be read and, if it does not exist, advice on a further line
+/// with the file of the nearest name.
+pub fn unread(path: &Path, error: &io::Error) -> String {
+    let help = advice(path, error).map(|help| format!("\n  help: {help}"));
+    reason(error) + &help.unwrap_or_default()
+}
+
+/// Returns advice that names the file nearest to one that does not exist.
+fn advice(path: &Path, error: &io::Error) -> Option<String> {
+    let absent = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    let near = absent.then(|| near_file(path)).flatten()?;
+    Some(format!("did you mean {}?", near.display()))
+}
+
 impl Place {
     /// A part of the same text.
     pub(crate) fn within(&self, part: &Range<usize>) -> Self {
@@ -73,6 +94,11 @@ impl Place {
 impl Diagnostic {
     pub(crate) fn new(place: Place, message: impl Into<String>) -> Self {
         Self { place, message: message.into(), help: None }
+    }
+
+    /// A file that cannot be read.
+    pub(crate) fn unread(path: &Path, error: &io::Error) -> Self {
+        Self::new(Place::File(path.to_owned()), reason(error)).help(advice(path, error))
     }
 
     pub(crate) fn help(mut self, help: impl Into<Option<String>>) -> Self {

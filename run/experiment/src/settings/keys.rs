@@ -11,6 +11,7 @@ use std::{marker::PhantomData, path::Path};
 
 use super::{
     scope::{self, Scope},
+    synonyms,
     value::{self, Kind},
     words,
 };
@@ -464,7 +465,9 @@ pub(crate) fn suggestion_in_class(name: &str) -> String {
             id.key().name
         );
     }
-    units::nearest(name, &known).map_or_else(
+    let meant = synonyms::key_of("loggops", name).map(Key::short);
+    let meant = meant.filter(|meant| known.contains(meant));
+    meant.or_else(|| units::nearest(name, &known)).map_or_else(
         || format!("known keys of a class: {}", known.join(", ")),
         |near| format!("did you mean `{near}`?"),
     )
@@ -488,7 +491,9 @@ pub(crate) fn suggestion_in_rail(name: &str) -> String {
     }
     let known: Vec<&'static str> =
         Id::all().filter(|id| id.is_of_rail()).map(Id::name_in_rail).collect();
-    if let Some(near) = units::nearest(name, &known) {
+    let meant = synonyms::key_of("", name).and_then(|key| Id::named(key.name));
+    let meant = meant.filter(|id| id.is_of_rail()).map(Id::name_in_rail);
+    if let Some(near) = meant.or_else(|| units::nearest(name, &known)) {
         return format!("did you mean `{near}`?");
     }
     if let Some(id) = Id::named(&format!("loggops.{name}")).filter(|id| id.is_of_rail()) {
@@ -497,9 +502,12 @@ pub(crate) fn suggestion_in_rail(name: &str) -> String {
     "a rail has the keys of [network] and [rail], and of [loggops] as `loggops.KEY`".to_owned()
 }
 
-/// Returns advice on a name that is neither a key nor a table: the nearest one in the same table,
-/// the same key in another table, or all there are.
+/// Returns advice on a name that is neither a key nor a table: the key that another tool calls so,
+/// the nearest one in the same table, the same key in another table, or all there are.
 pub(crate) fn suggestion(table: &str, name: &str) -> String {
+    if let Some(meant) = synonyms::suggestion(table, name) {
+        return meant;
+    }
     let inside: Vec<&'static str> =
         KEYS.iter().filter(|key| key.table() == table).map(Key::short).collect();
     let tables: Vec<&'static str> = TABLES

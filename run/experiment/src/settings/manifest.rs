@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     configuration::{Configuration, Origin},
-    diagnostic::{Diagnostic, Mistakes, Place, Source, reason},
+    diagnostic::{Diagnostic, Mistakes, Place, Source},
     keys::{self, Id},
     scope::Part,
     toml_file::{Assignment, CLASS, Group},
@@ -70,8 +70,7 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// Reads a manifest and the settings in it.
     pub fn read(path: &Path) -> Result<(Self, Vec<Assignment>), Mistakes> {
-        let whole = |message: String| Diagnostic::new(Place::File(path.to_owned()), message);
-        let text = units::text::read(path).map_err(|error| whole(reason(&error)))?;
+        let text = units::text::read(path).map_err(|error| Diagnostic::unread(path, &error))?;
         let contents: Contents = serde_json::from_str(&text).map_err(|error| {
             let source = Source { name: path.display().to_string(), text: text.clone() };
             let span = position(&text, error.line(), error.column());
@@ -95,10 +94,13 @@ impl Manifest {
                     raw: raw(value),
                     place: Place::File(path.to_owned()),
                 }),
-                None => mistakes.push(whole(format!("unknown key `{name}`")).help(format!(
-                    "the manifest was written by heddle {}, this is heddle {VERSION}",
-                    contents.heddle
-                ))),
+                None => mistakes.push(
+                    Diagnostic::new(Place::File(path.to_owned()), format!("unknown key `{name}`"))
+                        .help(format!(
+                            "the manifest was written by heddle {}, this is heddle {VERSION}",
+                            contents.heddle
+                        )),
+                ),
             }
         }
         let (inputs, defaults) = (contents.inputs, contents.defaults);

@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     configuration::{Configuration, Entry, Origin, Request},
-    diagnostic::{self, Diagnostic, Mistakes, Place, Source, reason},
+    diagnostic::{self, Diagnostic, Mistakes, Place, Source},
     keys::{self, Id, KEYS, Setting},
     manifest::Manifest,
     scope::Part,
@@ -145,15 +145,16 @@ impl Reader {
     }
 
     fn experiment(&mut self, name: &str) {
-        let text = units::text::read(Path::new(name)).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidData => "not a text in UTF-8".to_owned(),
-            _ => reason(&error),
+        let path = Path::new(name);
+        let text = units::text::read(path).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => {
+                Diagnostic::new(Place::File(path.to_owned()), "not a text in UTF-8")
+            }
+            _ => Diagnostic::unread(path, &error),
         });
         match text {
             Ok(text) => self.text(name, text),
-            Err(message) => {
-                self.diagnostics.push(Diagnostic::new(Place::File(name.into()), message));
-            }
+            Err(mistake) => self.diagnostics.push(mistake),
         }
     }
 

@@ -7,6 +7,7 @@ use toml::de::{DeTable, DeValue};
 use super::{
     diagnostic::{self, Diagnostic, Place, Source},
     keys::{self, Id, KEYS, Key},
+    synonyms,
     toml_file::{self, Assignment},
     value::Raw,
 };
@@ -283,6 +284,9 @@ fn meant(name: &str) -> Option<Id> {
 fn near(table: &str, name: &str) -> String {
     let mut known: Vec<&'static str> = KEYS.iter().map(Key::short).collect();
     known.extend(["machine", "seeds", "zip"]);
+    if let Some(meant) = synonyms::suggestion(table, name) {
+        return meant;
+    }
     match units::nearest(name, &known) {
         Some(near) if table.is_empty() => format!("did you mean `{near}`?"),
         _ => keys::suggestion(table, name),

@@ -4,7 +4,7 @@ use std::{
     borrow::Cow,
     fs::{self, File},
     io::{self, Read},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::OnceLock,
     time::Instant,
 };
@@ -17,7 +17,7 @@ use crate::{
     models::Model,
     settings::{
         configuration::Configuration,
-        diagnostic::{Diagnostic, reason},
+        diagnostic::{Diagnostic, unread},
         keys, manifest, value,
     },
 };
@@ -227,7 +227,9 @@ impl Input {
 /// Everything that is wrong with a GOAL file of this name.
 pub fn goal_errors(name: &str, error: ReadError) -> String {
     match error {
-        ReadError::Io(error) => format!("error: {name}: {}", reason(&error)),
+        ReadError::Io(error) => {
+            format!("error: {name}: {}", unread(Path::new(name), &error))
+        }
         ReadError::Text(diagnostics) => {
             diagnostics.iter().map(|diagnostic| diagnostic.render(name)).collect()
         }

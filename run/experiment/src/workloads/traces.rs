@@ -29,7 +29,7 @@ use crate::{
     models::{Calls, Model, flow::TEST, loggops::Loggops},
     settings::{
         configuration::{Configuration, Request},
-        diagnostic::{Diagnostic, Mistakes, Place, reason},
+        diagnostic::{Diagnostic, Mistakes, Place},
         keys::{self, Id, Setting},
         value,
     },
@@ -71,6 +71,11 @@ impl Runs for Recorded {
     }
 }
 
+/// Returns whether there are traces of a run: in a folder, or in files of which this is one.
+pub fn are_traces(path: &Path) -> bool {
+    Traces::find(path).is_ok()
+}
+
 /// Factors by number: `0=1.5,3=2`.
 fn factors<N: FromStr + Ord>(
     configuration: &Configuration,
@@ -99,7 +104,8 @@ fn map(configuration: &Configuration) -> Result<Vec<u32>, Box<Diagnostic>> {
     let key = keys::traces::MAP;
     let Some(path) = configuration.value(key) else { return Ok(Vec::new()) };
     let wrong = |message: String| Box::new(Diagnostic::new(Place::File(path.clone()), message));
-    let text = units::text::read(&path).map_err(|error| wrong(reason(&error)))?;
+    let text =
+        units::text::read(&path).map_err(|error| Box::new(Diagnostic::unread(&path, &error)))?;
     let lines = (1..).zip(text.lines().map(str::trim));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let rank = |(number, line): (u32, &str)| {
