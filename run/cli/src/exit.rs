@@ -73,9 +73,9 @@ impl Ending {
     /// Returns the end of a command whose input is wrong because it is of another kind, as `known`
     /// says.
     pub fn of_kind(self, known: impl FnOnce() -> Option<String>) -> Self {
-        let wrong = self.exit == Exit::Input as u8;
+        let wrong = [Exit::Input as u8, Exit::Usage as u8].contains(&self.exit);
         match wrong.then(known).flatten() {
-            Some(message) => Self { message: Some(message), ..self },
+            Some(message) => Self::new(Exit::Input, message),
             None => self,
         }
     }

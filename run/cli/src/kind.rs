@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use experiment::keys::KEYS;
 use schedule::goal::Form;
 
 use crate::arguments::Command;
@@ -54,7 +55,7 @@ fn of_file(path: &Path, start: &[u8]) -> Option<(&'static str, &'static str)> {
         _ if has("num_ranks") => ("a schedule", "run {}"),
         "toml" if has("[study") => (STUDY, "study {} -o FOLDER"),
         "toml" if has("[workload") || has("workload.") => ("an experiment", "run {}"),
-        "toml" => ("a machine", "run WORKLOAD --machine {}"),
+        "toml" if text.lines().any(is_setting) => ("a machine", "run WORKLOAD --machine {}"),
         "xml" if text.contains("<platform") => ("a platform", "run WORKLOAD --machine {}"),
         "json" if text.contains("\"experiment\"") => ("the manifest of a run", "run {}"),
         "hdl" | "index" | "ti" => ("a trace", "run {}"),
@@ -132,7 +133,7 @@ impl Inputs {
         Self(inputs)
     }
 
-    /// What is wrong if one of them is of another kind than its command takes.
+    /// Returns an error if one of them is of another kind than its command takes.
     pub fn misplaced(&self) -> Option<String> {
         self.0.iter().find_map(|(path, wanted, taken)| {
             let Known { what, taker } = of(path).filter(|known| !taken.contains(&known.what))?;
@@ -140,6 +141,12 @@ impl Inputs {
             Some(format!("error: {name} is {what}, not {wanted}\n  help: heddle {taker}"))
         })
     }
+}
+
+/// Says whether a line of an experiment file names one of its tables.
+fn is_setting(line: &str) -> bool {
+    let name = line.trim_start().trim_start_matches('[').split([']', '.', ' ', '=']).next();
+    KEYS.iter().any(|key| key.table().split('.').next() == name)
 }
 
 /// Says whether the system starts files with this beginning.
@@ -152,7 +159,7 @@ pub fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-/// What is wrong with a file that is to be started as a program, if that is known before.
+/// Returns the reason why a file that is to be started is no program, if that is known before.
 pub fn no_program(path: &Path) -> Option<String> {
     let name = path.display();
     let known = of(path);
@@ -164,10 +171,14 @@ pub fn no_program(path: &Path) -> Option<String> {
     }
     let may_start = is_executable(path);
     match known {
-        Some(Known { what: "a program", .. }) if may_start => None,
+        // Names alone tell traces.
+        Some(Known { what: "a program" | "a trace", .. }) if may_start => None,
         Some(Known { what: "a program", .. }) => {
             Some(format!("{name} may not be executed\n  help: chmod +x {name} allows it"))
         }
+        Some(Known { what: "a Python program", taker }) => Some(format!(
+            "{name} is a Python program\n  help: its interpreter runs it: heddle {taker}"
+        )),
         Some(Known { what: what @ ("a machine" | "a platform"), .. }) => Some(format!(
             "{name} is {what}, not a program\n  help: heddle mpirun --machine {name} PROGRAM"
         )),

@@ -33,8 +33,7 @@ struct Gathered {
 /// Draws a table.
 pub fn run(arguments: &Plot) -> Result<(), Ending> {
     let path = table(Path::new(&arguments.table))?;
-    let table = Columns::read(&path)
-        .map_err(|error| Ending::new(Exit::Input, format!("error: {error}")))?;
+    let table = Columns::read(&path).map_err(experiment::unreadable)?;
     let find = |flag: &str, name: &str| column(&table, &path, flag, name);
     let (x, y) = (find("--x", &arguments.x)?, find("--y", &arguments.y)?);
     let by = arguments.by.as_deref().map(|name| find("--by", name)).transpose()?;

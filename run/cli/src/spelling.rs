@@ -51,7 +51,7 @@ pub fn suggested(mut error: Error, line: &[OsString]) -> Error {
     error
 }
 
-/// What is added to a message.
+/// A part of the parser's message, with its contents.
 type Advice = (ContextKind, ContextValue);
 
 /// A word of a message.

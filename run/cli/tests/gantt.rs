@@ -98,13 +98,15 @@ fn not_when_quiet() {
     assert_eq!((ended.code, ended.stdout.as_str()), (0, ""));
 }
 
-/// The same timeline where characters are ASCII, or no locale says what they are.
+/// Draws the timeline where characters are ASCII, or no locale says what they are.
 #[test]
 fn in_the_characters_of_the_locale() {
     let folder = folder("gantt-locale");
     let drawn = |locale: &[(&str, &str)]| {
         let mut heddle = Command::new(env!("CARGO_BIN_EXE_heddle"));
-        ["COLUMNS", "LC_ALL", "LC_CTYPE", "LANG"].map(|name| heddle.env_remove(name));
+        for name in ["COLUMNS", "LC_ALL", "LC_CTYPE", "LANG"] {
+            heddle.env_remove(name);
+        }
         let heddle = heddle.args(["run", "e.toml"]).current_dir(folder.path(""));
         let output = heddle.envs(locale.iter().copied()).output().expect("heddle runs");
         String::from_utf8(output.stdout).expect("text")

@@ -24,6 +24,7 @@ fn folder(name: &str) -> Folder {
     folder.write("examples/app.c", "int main(void) { return 0; }\n");
     folder.write("examples/app.py", "print()\n");
     folder.write("examples/app.sh", "#!/bin/sh\n");
+    folder.write("examples/Cargo.toml", "[package]\nname = \"app\"\n");
     std::fs::create_dir(folder.path("traces")).expect("a folder");
     for rank in 0..2 {
         folder.write(&format!("traces/t-{rank}.txt"), "MPI_Init:-:1:2:10\nMPI_Finalize:15:-\n");
@@ -132,7 +133,7 @@ fn names_of_files() {
             ("study examples/mny.toml", 1, &near("examples/many.toml")),
             ("fit example/edges.csv", 1, &near("examples/edges.csv")),
             ("plot example/edges.csv --x a --y b -o x.svg", 1, &near("examples/edges.csv")),
-            ("run traces/t-0.txt --set traces.map=example/hosts.txt", 1, "examples/hosts.txt?"),
+            ("run traces --set traces.map=example/hosts.txt", 1, "examples/hosts.txt?"),
             (
                 "mpirun --hostfile examples/host.txt --topology star:hosts=2 sh",
                 1,
@@ -168,7 +169,11 @@ fn files_that_are_no_programs() {
             ("mpirun ./examples", 1, "./examples is a folder, not a program"),
             ("mpirun examples/edges.csv", 1, &format!("is a topology, {none} topology")),
             ("mpirun examples/app.c", 1, &format!("is source code, {none} cc -o")),
-            ("mpirun examples/app.py", 1, &format!("{none} mpirun -n RANKS python3")),
+            (
+                "mpirun examples/app.py",
+                1,
+                "help: its interpreter runs it: heddle mpirun -n RANKS python3",
+            ),
             ("mpirun examples/app.sh", 1, "may not be executed\n  help: chmod +x"),
             ("mpirun examples/hosts.txt", 1, "is no program that may be executed"),
         ],
@@ -204,6 +209,7 @@ fn files_of_another_command() {
             ),
             ("check examples/machines/edr.toml", 1, "is a machine, not a schedule"),
             ("check traces", 1, "is a folder of traces, not a schedule"),
+            ("convert examples/Cargo.toml x.goal", 1, "error: `num_ranks` is missing"),
             ("convert examples/p.xml x.goal", 1, "is a platform, not a schedule or traces"),
             ("topology examples/stencil.goal", 1, "is a schedule, not a topology"),
             ("fit examples/stencil.goal", 1, "is a schedule, not a table of measured times"),

@@ -182,7 +182,7 @@ pub enum Failure {
 }
 
 /// Describes why a table of an earlier run cannot be read.
-pub(crate) fn unreadable(error: results::ReadError) -> Failure {
+pub fn unreadable(error: results::ReadError) -> Failure {
     let text = match error {
         results::ReadError::Io { path, source } => {
             format!("{}: {}", path.display(), unread(&path, &source))

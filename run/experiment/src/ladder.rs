@@ -219,8 +219,8 @@ fn climb(
     Ok(ladder)
 }
 
-/// Refuses settings of the command line that the workload or no model of the ladder uses. Returns a remark on those
-/// that only some use.
+/// Refuses settings of the command line that the workload or no model of the ladder uses. Returns a
+/// remark on those that only some models use.
 fn used_somewhere(configuration: &Configuration) -> Result<Option<String>, Mistakes> {
     let run: Vec<_> =
         models(configuration).into_iter().filter(|model| model.missing.is_none()).collect();

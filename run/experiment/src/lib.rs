@@ -26,7 +26,7 @@ mod workloads;
 pub use booksim::{BookSim, BookSimPoint, BookSimPoints};
 pub use folder::{Output, Timeline};
 pub use host::Meter;
-pub use job::{Ending, Failure, Job, Observer, Observers, Records, Report, Runs};
+pub use job::{Ending, Failure, Job, Observer, Observers, Records, Report, Runs, unreadable};
 pub use kernel::{Peers, TransportKind};
 pub use live::{Launch, MakeRunner, Printing, Runner};
 pub use models::{
