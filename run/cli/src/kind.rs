@@ -96,7 +96,9 @@ impl Inputs {
         let mut add = |name: &str, wanted, taken| inputs.push((name.into(), wanted, taken));
         let mut simulated = |source: &str, machine: &Option<String>| {
             add(source, "a workload", SOURCES);
-            machine.iter().for_each(|machine| add(machine, "a machine", MACHINES));
+            if let Some(machine) = machine {
+                add(machine, "a machine", MACHINES);
+            }
         };
         match command {
             Command::Run(run) => simulated(&run.source, &run.machine),
