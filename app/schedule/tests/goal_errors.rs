@@ -71,6 +71,11 @@ fn a_text_that_is_no_goal_is_one_error() {
     let missing = format!("1:1: error: `num_ranks` is missing ({help})");
     check("Dear reader,\nthis is a letter.\nIt has {three} lines.\n", &[&missing]);
     check("", &[&missing]);
+    // Words and marks that GOAL shares with others: a makefile, a table of users, prose, a program.
+    check("all: app\n\techo 5\nrank: ranks\n", &[&missing]);
+    check("root:x:0:0:root:/root:/bin/sh\nrun:x:1:1::/:/bin/sh\n", &[&missing]);
+    check("# Send\n\nYou can send it\nand rank them; rank {them}.\n", &[&missing]);
+    check("fn main() {\n    let a: u32 = 5;\n}\n", &[&missing]);
     // What looks like a part of a schedule is told line by line.
     check(
         "x\nl1: calc 5\n",

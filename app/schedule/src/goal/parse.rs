@@ -58,17 +58,11 @@ pub trait Sink<'a> {
 pub fn parse<'a, S: Sink<'a>>(text: &'a [u8], sink: &mut S) -> Mistakes<'a> {
     let scan = Scanner::new(text);
     let start = scan.mark();
-    let mut parser = Parser {
-        scan,
-        mistakes: Mistakes::new(text),
-        sink,
-        ranks: None,
-        has_block: false,
-        early: Vec::new(),
-    };
+    let mut parser =
+        Parser { scan, mistakes: Mistakes::new(text), sink, ranks: None, early: Vec::new() };
     parser.file();
     if parser.ranks.is_none() {
-        if !parser.has_block && parser.mistakes.failed() {
+        if parser.mistakes.failed() && !text.split(|byte| *byte == b'\n').any(is_like_goal) {
             // Nothing in it is GOAL: what is wrong with each of its lines tells nobody anything.
             parser.mistakes = Mistakes::new(text);
         }
@@ -90,10 +84,20 @@ struct Parser<'a, 's, S> {
     mistakes: Mistakes<'a>,
     sink: &'s mut S,
     ranks: Option<u32>,
-    /// There is a block, or something that looks like one.
-    has_block: bool,
     /// Ranks named before their number is known.
     early: Vec<(Mark, usize, u32)>,
+}
+
+/// Returns whether a line looks like one of GOAL: it begins with the header, a block or an
+/// operation, whose words are also those of other languages without a number behind them.
+fn is_like_goal(line: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut words = line.split(|byte| !is_letter(byte)).filter(|word| !word.is_empty());
+    let [first, second, third] = [(); 3].map(|()| words.next().unwrap_or_default());
+    let is_number = |word: &[u8]| word.first().is_some_and(u8::is_ascii_digit);
+    let is_block = nearest(first, [NUM_RANKS, RANK]).is_some() && is_number(second);
+    let is_operation = |word: &[u8], next| OPERATIONS.contains(&word) && is_number(next);
+    is_block || is_operation(first, second) || is_operation(second, third)
 }
 
 /// The way in which a block goes on after a statement.
@@ -134,7 +138,6 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
             return self.num_ranks(mark);
         }
         if word == RANK {
-            self.has_block = true;
             self.block(mark);
             return Ok(());
         }
@@ -144,7 +147,6 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
         self.scan.rewind(mark);
         let mistake = self.scan.expected("`num_ranks` or `rank`");
         let inside = OPERATIONS.contains(&word) || self.starts_statement();
-        self.has_block |= typo || inside;
         let outside = || inside.then(|| "operations stand inside `rank N { … }`".to_owned());
         let mistake = mistake.help(help.or_else(outside));
         if typo {
