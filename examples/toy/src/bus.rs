@@ -116,12 +116,6 @@ impl Network for Bus {
         out.deliver(at, signal.source, signal.id);
     }
 
-    fn next(&self, (): &()) -> Time {
-        Time::MAX
-    }
-
-    fn run(&self, (): &mut (), _: Time, _: &mut impl Outlet<Self>) {}
-
     fn run_device(
         &self,
         free: &mut Time,

@@ -269,12 +269,6 @@ impl<R: Routes + Send + Sync> network::Network for Shared<R> {
         }
     }
 
-    fn next(&self, (): &()) -> Time {
-        Time::MAX
-    }
-
-    fn run(&self, (): &mut (), _: Time, _: &mut impl Outlet<Self>) {}
-
     fn run_device(
         &self,
         solver: &mut Solver<R>,

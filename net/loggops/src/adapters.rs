@@ -184,20 +184,4 @@ impl Network for Adapters {
         let start = self.pass(&mut interface.receiving, at, bytes, bandwidth);
         out.deliver(start.saturating_add(bandwidth), source, id);
     }
-
-    fn next(&self, _: &Adapter) -> Time {
-        Time::MAX
-    }
-
-    fn run(&self, _: &mut Adapter, _: Time, _: &mut impl Outlet<Self>) {}
-
-    fn run_device(
-        &self,
-        (): &mut (),
-        _: Time,
-        _: impl Iterator<Item = (Time, Arrival)>,
-        _: &mut impl Outlet<Self>,
-    ) -> Time {
-        Time::MAX
-    }
 }

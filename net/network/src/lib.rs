@@ -12,6 +12,7 @@
 pub mod conformance;
 mod direct;
 mod endpoint;
+mod forward;
 mod harness;
 mod links;
 mod nic;
@@ -171,21 +172,29 @@ pub trait Network: Sync + Sized {
     );
 
     /// Returns when an interface acts next if it hears nothing before; [`Time::MAX`] if it does
-    /// not.
-    fn next(&self, interface: &Self::Interface) -> Time;
+    /// not. Without this method and the next one, interfaces do nothing of their own accord.
+    fn next(&self, interface: &Self::Interface) -> Time {
+        let _ = interface;
+        Time::MAX
+    }
 
     /// Lets an interface do what is due before `until`.
-    fn run(&self, interface: &mut Self::Interface, until: Time, out: &mut impl Outlet<Self>);
+    fn run(&self, interface: &mut Self::Interface, until: Time, out: &mut impl Outlet<Self>) {
+        let _ = (interface, until, out);
+    }
 
     /// Hands signals to a device, in order of time, and lets it do what is due before `until`.
-    /// Returns when it acts next.
+    /// Returns when it acts next. A network with devices has this method.
     fn run_device(
         &self,
         device: &mut Self::Device,
         until: Time,
         signals: impl Iterator<Item = (Time, Self::Signal)>,
         out: &mut impl Outlet<Self>,
-    ) -> Time;
+    ) -> Time {
+        let _ = (device, until, signals, out);
+        Time::MAX
+    }
 
     /// Prefetches what the next window of a device will read; see [`kernel::Model::prefetch`].
     fn prefetch_device(&self, device: &Self::Device, stage: usize) {

@@ -7,7 +7,8 @@ use std::{
 
 use units::{DeviceId, HostId, MessageId, Time};
 
-use crate::{Links, Network, Outlet, Record, Transfer, Uncontended};
+use crate::forward::inside;
+use crate::{Links, Network, Outlet, Record, Transfer, forward};
 
 /// A network whose signals are shown to a tracer when they are sent; otherwise it is the network
 /// inside.
@@ -136,21 +137,8 @@ impl<N: Network, F: Fn(&Sent<N::Signal>) + Sync> Network for Traced<N, F> {
     const DIRECT: bool = N::DIRECT;
     const TELLS_LEFT: bool = N::TELLS_LEFT;
 
-    fn hosts(&self) -> Option<u32> {
-        self.inside.hosts()
-    }
-
-    fn devices(&self) -> u32 {
-        self.inside.devices()
-    }
-
-    fn weight(&self, device: DeviceId) -> u32 {
-        self.inside.weight(device)
-    }
-
-    fn order(&self) -> Option<Vec<DeviceId>> {
-        self.inside.order()
-    }
+    forward!(self, inside: hosts devices weight order lookahead lookahead_between);
+    forward!(self, inside: waits_for_answers uncontended);
 
     fn interface(&self, host: HostId) -> Self::Interface {
         (self.inside.interface(host), (host.into(), 0))
@@ -158,22 +146,6 @@ impl<N: Network, F: Fn(&Sent<N::Signal>) + Sync> Network for Traced<N, F> {
 
     fn device(&self, device: DeviceId) -> Self::Device {
         (self.inside.device(device), (device, 0))
-    }
-
-    fn lookahead(&self) -> Time {
-        self.inside.lookahead()
-    }
-
-    fn lookahead_between(&self, worker_of: &dyn Fn(DeviceId) -> usize) -> Time {
-        self.inside.lookahead_between(worker_of)
-    }
-
-    fn waits_for_answers(&self) -> bool {
-        self.inside.waits_for_answers()
-    }
-
-    fn uncontended(&self, transfer: Transfer) -> Uncontended {
-        self.inside.uncontended(transfer)
     }
 
     fn inject(

@@ -5,7 +5,8 @@ use std::iter::Peekable;
 use kernel::Random;
 use units::{DeviceId, HostId, MessageId, Time};
 
-use crate::{Network, Outlet, Record, Transfer, Uncontended};
+use crate::forward::inside;
+use crate::{Network, Outlet, Record, Transfer, forward};
 
 /// Lets the network inside act one instant at a time, and panics if a signal arrives before the
 /// lookahead has passed since the instant at which it was sent, or if a message is delivered, or
@@ -84,17 +85,7 @@ impl<N: Network> Network for Checked<'_, N> {
     const DIRECT: bool = N::DIRECT;
     const TELLS_LEFT: bool = N::TELLS_LEFT;
 
-    fn hosts(&self) -> Option<u32> {
-        self.inside.hosts()
-    }
-
-    fn devices(&self) -> u32 {
-        self.inside.devices()
-    }
-
-    fn weight(&self, device: DeviceId) -> u32 {
-        self.inside.weight(device)
-    }
+    forward!(self, inside: hosts devices weight lookahead waits_for_answers uncontended);
 
     fn order(&self) -> Option<Vec<DeviceId>> {
         let Some(seed) = self.shuffle else { return self.inside.order() };
@@ -111,18 +102,6 @@ impl<N: Network> Network for Checked<'_, N> {
 
     fn device(&self, device: DeviceId) -> (N::Device, Time) {
         (self.inside.device(device), Time::ZERO)
-    }
-
-    fn lookahead(&self) -> Time {
-        self.inside.lookahead()
-    }
-
-    fn waits_for_answers(&self) -> bool {
-        self.inside.waits_for_answers()
-    }
-
-    fn uncontended(&self, transfer: Transfer) -> Uncontended {
-        self.inside.uncontended(transfer)
     }
 
     fn inject(

@@ -130,12 +130,6 @@ impl Network for Hub {
         out.deliver(at.saturating_add(late), message.transfer.source, MessageId(message.id));
     }
 
-    fn next(&self, (): &()) -> Time {
-        Time::MAX
-    }
-
-    fn run(&self, (): &mut (), _: Time, _: &mut impl Outlet<Self>) {}
-
     fn run_device(
         &self,
         kept: &mut u64,

@@ -2,7 +2,7 @@
 
 use ::infiniband::Infiniband;
 use ::loggops::Adapters;
-use ::network::{Network, Never, Outlet, Record, Transfer, Uncontended};
+use ::network::{Network, Never, Outlet, Record, Transfer, forward};
 use ::packet::Packets;
 use kernel::Wire;
 use units::{DeviceId, HostId, MessageId, Time};
@@ -226,17 +226,7 @@ impl Network for AnyNetwork {
     const DIRECT: bool = false;
     const TELLS_LEFT: bool = true;
 
-    fn hosts(&self) -> Option<u32> {
-        each!(self, inside => inside.hosts())
-    }
-
-    fn devices(&self) -> u32 {
-        each!(self, inside => inside.devices())
-    }
-
-    fn weight(&self, device: DeviceId) -> u32 {
-        each!(self, inside => inside.weight(device))
-    }
+    forward!(self, each: hosts devices weight lookahead waits_for_answers uncontended);
 
     fn interface(&self, host: HostId) -> Interface {
         let inside = match self {
@@ -254,18 +244,6 @@ impl Network for AnyNetwork {
             Self::Packet(inside) => Of::Packet(inside.device(device)),
         };
         Part { inside, told: Told::default() }
-    }
-
-    fn lookahead(&self) -> Time {
-        each!(self, inside => inside.lookahead())
-    }
-
-    fn waits_for_answers(&self) -> bool {
-        each!(self, inside => inside.waits_for_answers())
-    }
-
-    fn uncontended(&self, transfer: Transfer) -> Uncontended {
-        each!(self, inside => inside.uncontended(transfer))
     }
 
     fn inject(
