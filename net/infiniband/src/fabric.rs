@@ -178,9 +178,11 @@ impl Fabric {
         &self.parameters
     }
 
+    #[inline]
     pub(crate) fn ports(&self, device: DeviceId) -> &[Port] {
-        let at = |device: usize| self.first.get(device).map_or(0, |&first| first as usize);
-        self.ports.get(at(device.index())..at(device.index() + 1)).unwrap_or(&[])
+        let ends = self.first.get(device.index()..).and_then(|rest| rest.first_chunk());
+        let [first, end] = ends.copied().unwrap_or_default();
+        self.ports.get(first as usize..end as usize).unwrap_or(&[])
     }
 
     #[inline]
@@ -242,7 +244,8 @@ impl Fabric {
             Choice::Pair => u64::from(destination.0) << 8 | u64::from(level),
             Choice::Message => id.0 | 1 << 63,
         };
-        self.routes.choose(source.0, destination.0, self.choices.number(source.0, index))
+        let random = || self.choices.number(source.0, index);
+        self.routes.choose(source.0, destination.0, random)
     }
 
     /// The links that a packet crosses, as (device, output port), from its source to its

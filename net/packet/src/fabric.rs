@@ -461,7 +461,8 @@ impl Fabric {
             Choice::Pair => u64::from(destination.0),
             Choice::Message => id.0 | 1 << 63,
         };
-        self.routes.choose(source.0, destination.0, self.choices.number(source.0, index))
+        let random = || self.choices.number(source.0, index);
+        self.routes.choose(source.0, destination.0, random)
     }
 
     /// Follows a packet and returns the number of links; `None` if its route does not lead to its

@@ -85,7 +85,7 @@ fn ways_by_formula_are_free_of_deadlock() {
             let hosts = topology.graph.hosts();
             for source in 0..hosts {
                 for destination in (0..hosts).filter(|&destination| destination != source) {
-                    let choose = |n: u64| routes.choose(source, destination, n << 58);
+                    let choose = |n: u64| routes.choose(source, destination, || n << 58);
                     let mut choices: Vec<u32> = (0..64).map(choose).collect();
                     choices.sort_unstable();
                     choices.dedup();

@@ -168,7 +168,7 @@ fn way(graph: &Graph, routes: &Routes, pair: &str) -> Result<Way, Ending> {
         None => Err(wrong(format!("there is no host `{name}`"))),
     };
     let (source, destination) = (host(a)?, host(b)?);
-    let choices = (1..16_u64).map(|part| routes.choose(source, destination, part << 60));
+    let choices = (1..16_u64).map(|part| routes.choose(source, destination, || part << 60));
     let choice = choices.max().unwrap_or(0);
     let header = Header { source, destination, choice, ..Header::default() };
     let mut hop = routes.first_hop(&header);

@@ -236,11 +236,11 @@ impl Routes {
         0
     }
 
-    /// The choice that the source makes for a packet, given a random number; 0 if there is nothing
-    /// to choose.
+    /// The choice that the source makes for a packet, by a random number, which is asked for only
+    /// if there is something to choose; otherwise it is 0.
     #[inline]
-    pub fn choose(&self, source: u32, destination: u32, random: u64) -> u32 {
-        let below = |bound: u32| ((u128::from(random) * u128::from(bound)) >> 64) as u32;
+    pub fn choose(&self, source: u32, destination: u32, random: impl Fn() -> u64) -> u32 {
+        let below = |bound: u32| ((u128::from(random()) * u128::from(bound)) >> 64) as u32;
         self.next.choose(source, destination, below)
     }
 

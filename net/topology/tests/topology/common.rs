@@ -38,7 +38,7 @@ pub fn lengths(topology: &Topology, routes: &Routes, random: u64) -> (u32, u64) 
     let hosts = in_service(&topology.graph);
     for &source in &hosts {
         for destination in hosts.iter().copied().filter(|&d| d != source) {
-            let choice = routes.choose(source, destination, random);
+            let choice = routes.choose(source, destination, || random);
             let header = Header { source, destination, level: 0, choice };
             let count = links(&topology.graph, routes, &header);
             longest = longest.max(count);

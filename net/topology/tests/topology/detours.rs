@@ -9,7 +9,7 @@ use crate::common::{is_acyclic, links, routed};
 
 /// Choices that a source may draw: those of 64 evenly spread random numbers.
 fn choices(routes: &Routes, source: u32, destination: u32) -> BTreeSet<u32> {
-    let draw = |step: u64| routes.choose(source, destination, step << 58 | 1 << 57);
+    let draw = |step: u64| routes.choose(source, destination, || step << 58 | 1 << 57);
     (0..64).map(draw).chain([0]).collect()
 }
 

@@ -31,7 +31,7 @@ impl Naive {
         let hosts = in_service(graph);
         for &source in &hosts {
             for destination in hosts.iter().copied().filter(|&host| host != source) {
-                let choose = |n: u64| routes.choose(source, destination, n << 56);
+                let choose = |n: u64| routes.choose(source, destination, || n << 56);
                 let mut choices: Vec<_> = (0..256).map(choose).collect();
                 choices.sort_unstable();
                 choices.dedup();
