@@ -94,6 +94,11 @@ impl MoreClocks {
         let nics = vec![[Clock::default(); 2]; usize::from(shape.nics) - 1];
         Self { cpus, nics, ..Self::default() }
     }
+
+    fn overflow(&self) -> bool {
+        let nics = self.nics.as_flattened().iter().chain(&self.incoming);
+        self.cpus.iter().chain(nics).any(|clock| clock.free == Time::MAX)
+    }
 }
 
 impl Clocks {
@@ -189,9 +194,11 @@ impl Clocks {
     /// The CPU that is busy longest, the lowest of several.
     pub fn last_cpu(&self) -> Clock {
         let mut last = self.cpu;
-        for clock in self.more.iter().flat_map(|more| &more.cpus) {
-            if clock.free > last.free {
-                last = *clock;
+        if let Some(more) = &self.more {
+            for clock in &more.cpus {
+                if clock.free > last.free {
+                    last = *clock;
+                }
             }
         }
         last
@@ -199,12 +206,8 @@ impl Clocks {
 
     /// True if a CPU or an interface is busy beyond the range of simulated time.
     pub fn overflow(&self) -> bool {
-        let first = [self.cpu.free, self.sending, self.receiving];
-        let more = self.more.iter().flat_map(|more| {
-            let nics = more.nics.as_flattened().iter().chain(&more.incoming);
-            more.cpus.iter().chain(nics)
-        });
-        first.into_iter().chain(more.map(|clock| clock.free)).any(|free| free == Time::MAX)
+        let first = self.cpu.free.max(self.sending).max(self.receiving);
+        first == Time::MAX || self.more.as_ref().is_some_and(|more| more.overflow())
     }
 
     /// Returns when everything that a class needs is free.

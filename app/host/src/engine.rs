@@ -333,7 +333,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
                 if self.awaits_turn(task, class) {
                     return at;
                 }
-                self.perform(task, at, class);
+                if !self.engine.plain || !self.send_taken(task, at) {
+                    self.perform(task, at, class);
+                }
                 continue;
             }
             let Some(Arrived(event)) = &queues.pop_arrived(&self.rank.clocks) else {

@@ -146,14 +146,27 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
     /// The only task that waits is done, if it is an eager send of one message. Else nothing has
     /// changed.
     pub fn send_one(&mut self, task: &Task, at: Time) -> bool {
-        let Work::One(index, op) = task.work else { return false };
-        let limit = self.engine.plain_limit;
-        if op.kind != Operation::Send || op.size > limit || self.is_neighbour(op.peer) {
-            return false;
-        }
+        let Some((index, op)) = self.plain_send(task) else { return false };
         self.queues().take_only();
         self.dispatch((index, &op), &task.at, at);
         true
+    }
+
+    /// A task that was taken out of its queue is done, if it is an eager send of one message. Else
+    /// nothing has changed.
+    pub fn send_taken(&mut self, task: &Task, at: Time) -> bool {
+        let Some((index, op)) = self.plain_send(task) else { return false };
+        self.dispatch((index, &op), &task.at, at);
+        true
+    }
+
+    /// Returns the operation of a task that is an eager send of one message to another host.
+    #[inline(always)]
+    fn plain_send(&self, task: &Task) -> Option<(u32, Op)> {
+        let Work::One(index, op) = task.work else { return None };
+        let limit = self.engine.plain_limit;
+        let is_plain = op.kind == Operation::Send && op.size <= limit;
+        (is_plain && !self.is_neighbour(op.peer)).then_some((index, op))
     }
 
     /// Receives a message, if it is eager and its receive is there: the receive, what its end sets
@@ -209,10 +222,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
         let (source, tag) = (event.source, event.message.tag);
         let state = &mut self.rank.source;
         if self.engine.source.claims() {
-            let answer = self.engine.source.answer(state, source, tag)?;
+            let answer = self.engine.source.answer(state, source, tag);
             // It counts as started only now that it is known.
-            self.worker.events += 1;
-            return Some(answer);
+            self.worker.events += u64::from(answer.is_some());
+            return answer;
         }
         let matching = self.rank.matching.as_mut()?;
         let index = matching.posted.take(source, self.engine.source.matched_by(tag))?;

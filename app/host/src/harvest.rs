@@ -30,6 +30,7 @@ impl Harvest {
     pub fn add<S: Source>(&mut self, source: &S, id: u32, rank: &Rank<S::State>, ranks: u32) {
         if self.totals.is_empty() {
             self.totals = kernel::with_room(ranks as usize);
+            self.numbers = kernel::with_room(ranks as usize);
         }
         let end = rank.clocks.last_cpu();
         self.overflow |= rank.clocks.overflow();

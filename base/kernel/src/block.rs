@@ -99,30 +99,35 @@ pub struct Scratch<M> {
 
 impl<M: crate::Wire> Scratch<M> {
     /// Takes the mail of a process, in order: the next call finds none.
-    #[inline]
+    #[inline(always)]
     fn open(&mut self, local: u32) -> &[Event<M>] {
-        let Self { heads, links, keys, inbox, due, .. } = self;
-        let mut slot = std::mem::replace(&mut heads[local as usize], NONE);
-        match slot {
+        match std::mem::replace(&mut self.heads[local as usize], NONE) {
             NONE => &[],
-            slot if links[slot as usize] == NONE => due.get(slot).map_or(&[][..], slice::from_ref),
-            _ => {
-                keys.clear();
-                while slot != NONE {
-                    keys.extend(due.get(slot).map(|event| (event.order(), slot)));
-                    slot = links[slot as usize];
-                }
-                // The chain ends with what came first, which is often the earliest.
-                keys.reverse();
-                keys.sort_unstable();
-                inbox.clear();
-                // One by one: on the way through an iterator, each is copied twice.
-                for event in keys.iter().filter_map(|(_, slot)| due.get(*slot)) {
-                    inbox.push(*event);
-                }
-                inbox
+            slot if self.links[slot as usize] == NONE => {
+                self.due.get(slot).map_or(&[][..], slice::from_ref)
             }
+            slot => self.sorted(slot),
         }
+    }
+
+    /// The mail of a process that has several, in order; the last that came is at `slot`.
+    #[inline(never)]
+    fn sorted(&mut self, mut slot: u32) -> &[Event<M>] {
+        let Self { links, keys, inbox, due, .. } = self;
+        keys.clear();
+        while slot != NONE {
+            keys.extend(due.get(slot).map(|event| (event.order(), slot)));
+            slot = links[slot as usize];
+        }
+        // The chain ends with what came first, which is often the earliest.
+        keys.reverse();
+        keys.sort_unstable();
+        inbox.clear();
+        // One by one: on the way through an iterator, each is copied twice.
+        for event in keys.iter().filter_map(|(_, slot)| due.get(*slot)) {
+            inbox.push(*event);
+        }
+        inbox
     }
 
     /// The mail of a process that runs soon, in no particular order.

@@ -239,19 +239,28 @@ impl Switch {
     }
 
     /// Grants everything that is due before `until`. The answer is when something will be next.
+    #[inline]
     pub(crate) fn run<O: Out>(&mut self, net: &Fabric, until: Time, out: &mut O) -> Time {
         while self.next < until.ps() {
-            let now = self.next;
-            let mut next = NEVER;
-            for port in 0..self.ports {
-                if self.wakes[port] <= now {
-                    self.wakes[port] = self.arbitrate(net, port, now, out);
-                }
-                next = next.min(self.wakes[port]);
-            }
-            self.next = next;
+            self.instant(net, out);
         }
         Time::from_ps(self.next)
+    }
+
+    /// Grants what is due next, and notes when something is due after that.
+    #[inline(never)]
+    fn instant<O: Out>(&mut self, net: &Fabric, out: &mut O) {
+        let now = self.next;
+        let mut next = NEVER;
+        for port in 0..self.ports {
+            let mut wake = self.wakes[port];
+            if wake <= now {
+                wake = self.arbitrate(net, port, now, out);
+                self.wakes[port] = wake;
+            }
+            next = next.min(wake);
+        }
+        self.next = next;
     }
 
     /// An output port grants a packet, if it can. The answer is when it may be able to next.
@@ -358,7 +367,7 @@ impl Switch {
         let index = port * self.lane_count + usize::from(number);
         let Some(waiting) = self.pop(port, index, input.into()) else { return };
         let mut packet = waiting.packet;
-        let link = net.ports(self.device)[port];
+        let link = &net.ports(self.device)[port];
         let flits = u32::from(packet.flits);
         let parameters = &net.parameters;
         let (delay, latency) = (parameters.latency_out.ps(), u64::from(link.flit));

@@ -68,7 +68,7 @@ impl Direct for Wire {
         Uncontended { transit, latency: transit, ..Uncontended::default() }
     }
 
-    #[inline]
+    #[inline(always)]
     fn inject(&self, last: &mut Self::Interface, at: Time, transfer: Transfer) -> Time {
         let delivery = at.saturating_add(self.latency(&transfer));
         let Some(Deliveries(last)) = last.as_deref_mut() else { return delivery };

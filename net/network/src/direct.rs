@@ -56,7 +56,7 @@ impl<D: Direct> Network for D {
         Direct::uncontended(self, transfer)
     }
 
-    #[inline]
+    #[inline(always)]
     fn inject(
         &self,
         interface: &mut Self::Interface,
@@ -70,21 +70,5 @@ impl<D: Direct> Network for D {
 
     fn hear(&self, _: &mut Self::Interface, _: Time, signal: Never, _: &mut impl Outlet<Self>) {
         match signal {}
-    }
-
-    fn next(&self, _: &Self::Interface) -> Time {
-        Time::MAX
-    }
-
-    fn run(&self, _: &mut Self::Interface, _: Time, _: &mut impl Outlet<Self>) {}
-
-    fn run_device(
-        &self,
-        (): &mut (),
-        _: Time,
-        _: impl Iterator<Item = (Time, Never)>,
-        _: &mut impl Outlet<Self>,
-    ) -> Time {
-        Time::MAX
     }
 }

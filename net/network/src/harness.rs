@@ -272,11 +272,10 @@ impl<N: Network, E: Endpoint<N>> Harness<'_, N, E> {
         site: Site<'_, N, E>,
         window: Windowed<'_, N, E>,
     ) -> Next {
-        let queues = site.nic.queues.as_mut();
-        let mut held = queues.map_or_else(Vec::new, |queues| std::mem::take(&mut queues.held));
-        if held.is_empty() {
-            return self.run_instants(state, site, window);
-        }
+        let mut held = match &mut site.nic.queues {
+            Some(queues) if !queues.held.is_empty() => std::mem::take(&mut queues.held),
+            _ => return self.run_instants(state, site, window),
+        };
         let Windowed { until, inbox, told, signals } = window;
         held.extend_from_slice(inbox);
         let window = Windowed { until, inbox: &held, told, signals };
@@ -331,9 +330,11 @@ impl<N: Network, E: Endpoint<N>> HostRun<'_, '_, N, E> {
     /// Handles everything before `until`, or before an event for which the endpoint has to wait;
     /// returns when the next thing happens.
     fn run(&mut self, until: Time, inbox: &mut Inbox<'_, N, E>) -> Time {
+        let network = self.harness.network;
+        let mut own = self.site.nic.next(network).0;
         loop {
             let heard = inbox.peek().map_or(Time::MAX, |event| event.time);
-            let now = heard.min(self.site.nic.next(self.harness.network).0);
+            let now = heard.min(own);
             if self.due < now.min(until) {
                 let endpoint = &self.harness.endpoint;
                 let Worked { next, held } =
@@ -344,25 +345,29 @@ impl<N: Network, E: Endpoint<N>> HostRun<'_, '_, N, E> {
                     return next;
                 }
                 // The endpoint may have posted a transfer that comes first now.
+                own = self.site.nic.next(network).0;
                 continue;
             }
             if now >= until {
                 self.hold(inbox);
                 return self.due.min(now);
             }
-            self.instant(now, inbox);
+            own = self.instant(now, inbox);
         }
     }
 
     /// Keeps the mail that is left until the next window.
     fn hold(&mut self, inbox: &mut Inbox<'_, N, E>) {
-        if let Some(queues) = &mut self.site.nic.queues {
+        if inbox.peek().is_some()
+            && let Some(queues) = &mut self.site.nic.queues
+        {
             queues.held.extend(inbox.copied());
         }
     }
 
-    /// Handles one instant, but for the endpoint's own part; nothing is due before it.
-    fn instant(&mut self, now: Time, inbox: &mut Inbox<'_, N, E>) {
+    /// Handles one instant, but for the endpoint's own part; nothing is due before it. Returns when
+    /// a transfer enters next or the interface acts of its own accord.
+    fn instant(&mut self, now: Time, inbox: &mut Inbox<'_, N, E>) -> Time {
         let network = self.harness.network;
         while let Some(event) = inbox.next_if(|event| event.time == now) {
             match event.message {
@@ -385,16 +390,17 @@ impl<N: Network, E: Endpoint<N>> HostRun<'_, '_, N, E> {
         loop {
             match self.site.nic.next(network) {
                 (at, Due::Injection) if at <= now => {
-                    let Some((transfer, id)) = self.site.nic.take_posted() else { return };
+                    let Some((transfer, id)) = self.site.nic.take_posted() else { return at };
                     self.act(|interface, gate| {
                         network.inject(interface, now, transfer, id, gate);
                     });
                 }
                 (at, Due::Interface) if at <= now => {
                     let after = now.saturating_add(Time::from_ps(1));
-                    return self.act(|interface, gate| network.run(interface, after, gate));
+                    self.act(|interface, gate| network.run(interface, after, gate));
+                    return self.site.nic.next(network).0;
                 }
-                _ => return,
+                (at, _) => return at,
             }
         }
     }

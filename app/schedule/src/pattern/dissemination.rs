@@ -27,7 +27,6 @@ impl Dissemination {
 }
 
 /// The number of numbers below n that have this bit.
-#[inline]
 fn with_bit(bit: u32, n: u32) -> u32 {
     let (n, half) = (u64::from(n), 1 << bit);
     (n / (2 * half) * half + (n % (2 * half)).saturating_sub(half)) as u32
@@ -47,7 +46,7 @@ impl Chained for Dissemination {
         u64::from(self.chain(0).ops)
     }
 
-    #[inline]
+    #[inline(always)]
     fn op(&self, role: u32, index: u32) -> Op {
         let (distance, bytes) = (1 << (index / 2), self.bytes(index / 2));
         if index.is_multiple_of(2) {

@@ -263,11 +263,10 @@ impl Program for Pattern {
             return None;
         }
         let source = self.roles.role(source);
-        let (index, next) = with_shape!(&self.shape, shape => {
+        with_shape!(&self.shape, shape => {
             let index = Shape::claim(shape, role, memory, source)?;
-            (index, Shape::follow(shape, role, index))
-        });
-        Some((index, self.of_ranks(next)))
+            Some((index, self.of_ranks(Shape::follow(shape, role, index))))
+        })
     }
 
     #[inline]

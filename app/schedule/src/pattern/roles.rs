@@ -33,8 +33,12 @@ impl Roles {
     }
 
     /// The role that a rank plays.
-    #[inline]
+    #[inline(always)]
     pub fn role(&self, rank: u32) -> u32 {
+        if matches!(self, Self::Same) { rank } else { self.other_role(rank) }
+    }
+
+    fn other_role(&self, rank: u32) -> u32 {
         match self {
             Self::Same => rank,
             Self::Swapped(root) => swap(rank, *root),
@@ -45,8 +49,12 @@ impl Roles {
     }
 
     /// The rank that plays a role.
-    #[inline]
+    #[inline(always)]
     pub fn rank(&self, role: u32) -> u32 {
+        if matches!(self, Self::Same) { role } else { self.other_rank(role) }
+    }
+
+    fn other_rank(&self, role: u32) -> u32 {
         match self {
             Self::Same => role,
             Self::Swapped(root) => swap(role, *root),

@@ -137,7 +137,7 @@ impl<T: Chained> Shape for T {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn follow(&self, role: u32, index: u32) -> Follow {
         let chain = self.chain(role);
         if chain.is_receive(index) && index + 1 < chain.ops {
