@@ -119,6 +119,11 @@ impl Formula {
         None
     }
 
+    /// The switch of a host.
+    pub const fn home(&self, host: u32) -> u32 {
+        host / self.hosts
+    }
+
     fn place(&self, switch: u32) -> &[u32] {
         let dimensions = self.dimensions.len();
         &self.coordinates[switch as usize * dimensions..][..dimensions]
@@ -156,6 +161,20 @@ impl Formula {
             }
         }
         (NOWHERE, 0)
+    }
+
+    /// The number of links between two switches.
+    pub fn distance(&self, from: u32, to: u32) -> u32 {
+        let places = self.place(from).iter().zip(self.place(to));
+        let steps = self.dimensions.iter().zip(places).map(|(dimension, (&here, &there))| {
+            let apart = here.abs_diff(there);
+            match self.kind {
+                Kind::HyperX => apart.min(1),
+                _ if dimension.wraps => apart.min(dimension.extent - apart),
+                _ => apart,
+            }
+        });
+        steps.sum()
     }
 
     /// The number of dimensions in which two switches differ.

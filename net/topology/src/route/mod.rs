@@ -231,6 +231,15 @@ impl Routes {
         Hop { port, lane: self.base(header.level) }
     }
 
+    /// The number of links between the switches of two hosts, where a formula tells it of every way
+    /// between them.
+    pub fn distance(&self, source: u32, destination: u32) -> Option<u32> {
+        match &self.next {
+            Next::Grid(grid) => Some(grid.distance(grid.home(source), grid.home(destination))),
+            _ => None,
+        }
+    }
+
     /// The service level for a pair of hosts: 0, as lanes are assigned along the way.
     pub const fn service_level(&self, _source: u32, _destination: u32) -> u8 {
         0
