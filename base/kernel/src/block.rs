@@ -21,6 +21,9 @@ const PART: usize = 8;
 /// Most processes per block: as many as stay in a cache.
 pub const BLOCK: usize = 2048;
 
+/// So many processes are in the cache anyway: nothing is prefetched for them.
+const CACHED: usize = 256;
+
 /// No slot.
 const NONE: u32 = u32::MAX;
 
@@ -128,6 +131,31 @@ impl<M: crate::Wire> Scratch<M> {
             inbox.push(*event);
         }
         inbox
+    }
+
+    /// Prefetches what the processes that run next read: the first of `order` runs now.
+    #[inline]
+    fn read_ahead<Mo: Model<Message = M>>(
+        &self,
+        model: &Mo,
+        processes: &[Mo::Process],
+        order: &[u32],
+        number: impl Fn(u32) -> u32,
+    ) {
+        if let Some(&soon) = order.get(2 * AHEAD) {
+            prefetch(&processes[soon as usize]);
+        }
+        for stage in 0..2 {
+            let Some(&soon) = order.get(AHEAD >> stage) else { continue };
+            let process = &processes[soon as usize];
+            model.prefetch(number(soon), process, stage);
+            if !Mo::READS_AHEAD {
+                continue;
+            }
+            for event in self.mail_of(soon) {
+                if stage == 0 { prefetch(event) } else { model.prefetch_for(process, event) }
+            }
+        }
     }
 
     /// The mail of a process that runs soon, in no particular order.
@@ -241,19 +269,9 @@ impl<M: crate::Wire> Block<M> {
             order.extend(members(active.processes[group]).map(|bit| (group * GROUP + bit) as u32));
         }
         for (position, &local) in order.iter().enumerate() {
-            if let Some(&soon) = order.get(position + 2 * AHEAD) {
-                prefetch(&processes[soon as usize]);
-            }
-            for stage in 0..2 {
-                let Some(&soon) = order.get(position + (AHEAD >> stage)) else { continue };
-                let process = &processes[soon as usize];
-                model.prefetch(out.shares.number(self.first + soon), process, stage);
-                if !Mo::READS_AHEAD {
-                    continue;
-                }
-                for event in scratch.mail_of(soon) {
-                    if stage == 0 { prefetch(event) } else { model.prefetch_for(process, event) }
-                }
+            if self.count > CACHED {
+                let number = |local| out.shares.number(self.first + local);
+                scratch.read_ahead(model, processes, &order[position..], number);
             }
             let mail = scratch.open(local);
             if instant {
