@@ -223,6 +223,7 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Endpoint<N> for Traffic<'_, N, B> {
     const ANNOUNCES: bool = false;
     const WANTS_LEFT: bool = N::TELLS_LEFT && B::LISTENS;
     const LISTENS: bool = B::LISTENS;
+    const LEADS: bool = !B::LISTENS;
 
     fn host(&self, host: HostId) -> Host {
         let settings = self.settings;

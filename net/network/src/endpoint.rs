@@ -41,6 +41,9 @@ pub trait Endpoint<N: Network>: Sync + Sized {
     /// True if it is to be told when transfers have left their host ([`Endpoint::left`]), where the
     /// network tells ([`Network::TELLS_LEFT`]).
     const WANTS_LEFT: bool = false;
+    /// True if the clocks of devices may go ahead of those of hosts ([`Network::lead`]): nobody
+    /// records what devices do, and mail between hosts takes twice the network's lookahead or more.
+    const LEADS: bool = false;
 
     /// The state of a host at the start.
     fn host(&self, host: HostId) -> Self::Host;

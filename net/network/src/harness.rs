@@ -84,6 +84,9 @@ pub fn opened<P: Copy, S>(event: &Event<Mail<P, S>>) -> Option<Event<P>> {
 /// The outlet of an interface or a device.
 struct Gate<'a, N: Network, E: Endpoint<N>> {
     device: DeviceId,
+    /// The number of hosts, and the time by which the clocks of devices go ahead.
+    hosts: u32,
+    lead: Time,
     /// The number of signals that the process has sent.
     signals: &'a mut u32,
     told: &'a mut Told,
@@ -100,6 +103,8 @@ impl<N: Network, E: Endpoint<N>> Outlet<N> for Gate<'_, N, E> {
         // The upper half of the numbers, apart from those of an endpoint's mail.
         let (source, sequence) = (self.device.0, *self.signals | 1 << 31);
         let message = Mail::Signal(signal);
+        let ahead = E::LEADS && to.0 >= self.hosts;
+        let time = if ahead { time.saturating_add(self.lead) } else { time };
         self.out.send(Event { time, source, sequence, destination: to.0, message });
     }
 
@@ -146,7 +151,7 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
     }
 
     fn lookahead(&self) -> Time {
-        self.endpoint.lookahead(self.network)
+        if E::LEADS { self.network.lead().1 } else { self.endpoint.lookahead(self.network) }
     }
 
     fn weight(&self, id: u32) -> u32 {
@@ -189,14 +194,17 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
             Process::Device(..) if N::DIRECT => return Next::NEVER,
             Process::Device(device, sent) => {
                 *signals += inbox.len() as u64;
+                let lead = self.lead();
                 let heard = inbox.iter().filter_map(|event| match event.message {
-                    Mail::Signal(signal) => Some((event.time, signal)),
+                    Mail::Signal(signal) => Some((event.time.saturating_sub(lead), signal)),
                     Mail::Host(_) | Mail::Announcement(_) => None,
                 });
+                let (signals, hosts) = (sent, self.hosts);
                 let mut gate: Gate<'_, N, E> =
-                    Gate { device: DeviceId(id), signals: sent, told, out, worker };
+                    Gate { device: DeviceId(id), hosts, lead, signals, told, out, worker };
+                let until = until.saturating_sub(lead);
                 let time = self.network.run_device(device, until, heard, &mut gate);
-                return Next { time, urgent: false };
+                return Next { time: time.saturating_add(lead), urgent: false };
             }
             Process::Idle if inbox.is_empty() => return Next::NEVER,
             Process::Idle => {
@@ -260,6 +268,12 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
 }
 
 impl<N: Network, E: Endpoint<N>> Harness<'_, N, E> {
+    /// The time by which the clocks of devices go ahead of those of hosts.
+    #[inline(always)]
+    fn lead(&self) -> Time {
+        if E::LEADS { self.network.lead().0 } else { Time::ZERO }
+    }
+
     #[inline(always)]
     fn host(&self, host: HostId) -> Process<N, E> {
         Process::Host(self.endpoint.host(host), Nic::new(self.network, host))
@@ -411,7 +425,8 @@ impl<N: Network, E: Endpoint<N>> HostRun<'_, '_, N, E> {
         let Site { nic, worker, out, host, .. } = &mut self.site;
         let Some(queues) = &mut nic.queues else { return };
         let (device, signals, told) = (DeviceId::from(*host), &mut queues.signals, &mut *self.told);
-        act(&mut nic.interface, &mut Gate { device, signals, told, out, worker });
+        let (hosts, lead) = (self.harness.hosts, self.harness.lead());
+        act(&mut nic.interface, &mut Gate { device, hosts, lead, signals, told, out, worker });
         while E::WANTS_LEFT
             && let Some((at, id)) = self.told.left.pop()
         {

@@ -136,6 +136,13 @@ pub trait Network: Sync + Sized {
         self.lookahead()
     }
 
+    /// The time by which the clocks of devices may go ahead of those of hosts where nobody looks at
+    /// both, and the lookahead then, which is at most twice [`Network::lookahead`]: where signals
+    /// from a device to a host take longer than those the other way, windows become longer so.
+    fn lead(&self) -> (Time, Time) {
+        (Time::ZERO, self.lookahead())
+    }
+
     /// Returns true if a host keeps a transfer until the receiver has acknowledged it, because its
     /// packets may get lost: then it has left only after the way there and back.
     fn waits_for_answers(&self) -> bool {

@@ -102,6 +102,8 @@ pub struct Fabric {
     /// The channels of each lane, from the first to behind the last.
     shares: Box<[(u32, u32)]>,
     lookahead: Time,
+    /// The value of [`network::Network::lead`].
+    lead: (Time, Time),
     pub(crate) sharing: Option<Sharing>,
     pub(crate) census: Option<Tree>,
     choices: Random,
@@ -200,6 +202,7 @@ impl Fabric {
             lanes: (0..channels).map(|channel| lane_of(channel) as u8).collect(),
             shares: (0..lanes).map(share_of).collect(),
             lookahead: Time::ZERO,
+            lead: (Time::ZERO, Time::ZERO),
             sharing: None,
             census: None,
             choices: Random::new(parameters.seed, CHOICES),
@@ -221,6 +224,7 @@ impl Fabric {
         fabric.lookahead = Some(fabric.lookahead_where(|_, _| true))
             .filter(|lookahead| *lookahead < Time::MAX)
             .unwrap_or_default();
+        fabric.lead = fabric.lead_of_routers();
         Ok(fabric)
     }
 
@@ -314,6 +318,36 @@ impl Fabric {
     /// The least time between an event at a device and its effect on another.
     pub const fn lookahead(&self) -> Time {
         self.lookahead
+    }
+
+    /// The time by which the clocks of routers may go ahead of those of hosts, and the lookahead
+    /// then.
+    pub(crate) const fn lead(&self) -> (Time, Time) {
+        self.lead
+    }
+
+    /// Hosts answer a credit at once, and routers take some cycles to send one. With clocks that
+    /// are apart by half of the difference either way seems to take the mean of both.
+    fn lead_of_routers(&self) -> (Time, Time) {
+        let least = |from: bool, to: bool| {
+            let kind = |device| self.is_host(device);
+            self.lookahead_where(|a, b| (kind(a), kind(b)) == (from, to)).ps()
+        };
+        let [into, out] = [least(true, false), least(false, true)];
+        if into == u64::MAX {
+            return (Time::ZERO, self.lookahead);
+        }
+        let lead = (out.saturating_sub(into) / 2).min(into);
+        let among = least(false, false).min(least(true, true));
+        (Time::from_ps(lead), Time::from_ps((into + lead).min(out - lead).min(among)))
+    }
+
+    /// The lookahead over the links that are `wanted`, whether the clocks of routers go ahead or
+    /// not.
+    pub(crate) fn lookahead_between(&self, wanted: impl Fn(DeviceId, DeviceId) -> bool) -> Time {
+        let out = |a, b| !self.is_host(a) && self.is_host(b) && wanted(a, b);
+        let out = self.lookahead_where(out).saturating_sub(self.lead.0);
+        self.lookahead_where(&wanted).min(out)
     }
 
     /// For each device its place in a row of all of them; see [`Graph::rows`].

@@ -142,8 +142,12 @@ impl Network for Packets {
         self.fabric.lookahead()
     }
 
+    fn lead(&self) -> (Time, Time) {
+        self.fabric.lead()
+    }
+
     fn lookahead_between(&self, worker_of: &dyn Fn(DeviceId) -> usize) -> Time {
-        self.fabric.lookahead_where(|a, b| worker_of(a) != worker_of(b))
+        self.fabric.lookahead_between(|a, b| worker_of(a) != worker_of(b))
     }
 
     fn uncontended(&self, transfer: Transfer) -> Uncontended {
