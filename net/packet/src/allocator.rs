@@ -139,6 +139,15 @@ impl Workspace {
     /// choose, and the first round grants every input a request.
     #[inline]
     fn are_apart(&mut self, requests: &[Request]) -> bool {
+        if self.outputs.len() <= 64 {
+            let mut asked = 0_u64;
+            return requests.iter().all(|request| {
+                let output = 1 << request.output;
+                let is_first = asked & output == 0;
+                asked |= output;
+                is_first
+            });
+        }
         let stamp = self.next_stamp();
         requests.iter().all(|request| {
             let choice = &mut self.outputs[request.output as usize];

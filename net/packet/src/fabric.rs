@@ -381,17 +381,6 @@ impl Fabric {
         self.ports.get(at(device.index())..at(device.index() + 1)).unwrap_or(&[])
     }
 
-    /// The place of the first port of a device among those of all devices.
-    pub(crate) fn first_port(&self, device: DeviceId) -> u32 {
-        self.first.get(device.index()).copied().unwrap_or(0)
-    }
-
-    /// The port at a place among those of all devices.
-    #[inline]
-    pub(crate) fn port_at(&self, place: u32) -> &Port {
-        &self.ports[place as usize]
-    }
-
     /// A port that leads somewhere.
     #[inline]
     pub(crate) fn port(&self, device: DeviceId, port: u16) -> Option<&Port> {

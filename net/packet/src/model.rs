@@ -203,10 +203,15 @@ impl Network for Packets {
     ) -> Time {
         SCRATCH.with_borrow_mut(|scratch| {
             for (at, signal) in signals {
-                router.run(&self.fabric, at, scratch, out);
+                if router.due() < at.ps() {
+                    router.run(&self.fabric, at, scratch, out);
+                }
                 router.hear(&self.fabric, at, signal, out);
             }
-            router.run(&self.fabric, until, scratch, out)
+            if router.due() < until.ps() {
+                router.run(&self.fabric, until, scratch, out);
+            }
+            Time::from_ps(router.due())
         })
     }
 

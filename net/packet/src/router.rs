@@ -120,8 +120,9 @@ impl Only {
     }
 }
 
-/// An output channel, as known here.
+/// An output channel, as known here, in a line of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Output {
     /// The input channel whose packet holds it; [`NONE`] if it is free, or [`CLOSED`].
     owner: u32,
@@ -136,6 +137,8 @@ struct Output {
     /// Its port and channel.
     port: u16,
     channel: u8,
+    /// The link of its port, by which flits go and come.
+    link: Port,
 }
 
 /// The state of a port.
@@ -200,8 +203,6 @@ pub(crate) struct Scratch {
 #[derive(Clone, Debug)]
 pub struct Router {
     device: DeviceId,
-    /// The place of its first port among those of all devices.
-    first: u32,
     /// Virtual channels of a link.
     channels: usize,
     /// By port and channel.
@@ -274,10 +275,10 @@ impl Router {
             asked: 0,
             port: (number / channels) as u16,
             channel: (number % channels) as u8,
+            link: net.ports(device)[number / channels],
         };
         Self {
             device,
-            first: net.first_port(device),
             channels,
             inputs: vec![Input::IDLE; all].into(),
             outputs: (0..all).map(output).collect(),
@@ -331,22 +332,26 @@ impl Router {
         }
     }
 
-    /// Runs the cycles that begin before `until`, and returns when the next one begins.
+    /// The time at which it acts next if it hears nothing before.
     #[inline]
+    pub(crate) fn due(&self) -> u64 {
+        self.next.min(self.tell_at).min(self.report_at())
+    }
+
+    /// Runs the cycles that begin before `until`.
     pub(crate) fn run<O: Out>(
         &mut self,
         net: &Fabric,
         until: Time,
         scratch: &mut Scratch,
         out: &mut O,
-    ) -> Time {
+    ) {
         loop {
-            let report = self.report_at();
-            let next = self.next.min(self.tell_at).min(report);
+            let next = self.due();
             if next >= until.ps() {
-                return Time::from_ps(next);
+                return;
             }
-            if report == next {
+            if self.report_at() == next {
                 self.report(net, next, out);
             } else if self.tell_at == next {
                 self.tell(net, next, out);
@@ -392,17 +397,17 @@ impl Router {
         first + channels.start..first + channels.end
     }
 
-    /// A port of the router.
-    #[inline]
-    fn link<'n>(&self, net: &'n Fabric, port: u16) -> &'n Port {
-        net.port_at(self.first + u32::from(port))
-    }
-
     /// A port of the router that leads somewhere.
     #[inline]
-    fn port<'n>(&self, net: &'n Fabric, port: u16) -> Option<&'n Port> {
-        let known = usize::from(port) < self.ports.len();
-        known.then(|| self.link(net, port)).filter(|port| port.peer != NOBODY)
+    fn port(&self, port: u16) -> Option<Port> {
+        let output = self.outputs.get(usize::from(port) * self.channels)?;
+        Some(output.link).filter(|link| link.peer != NOBODY)
+    }
+
+    /// The link of an input or output channel.
+    #[inline]
+    fn link(&self, number: u32) -> Port {
+        self.outputs[number as usize].link
     }
 
     /// The port and the channel of a number.
@@ -444,6 +449,7 @@ impl Router {
                 self.inputs.get(number).into_iter().for_each(prefetch);
                 self.packets.get(self.free as usize).into_iter().for_each(prefetch);
             }
+                self.outputs.get(number).into_iter().for_each(prefetch);
             Signal::Credits { port, channel, .. } | Signal::NoCredit { port, channel } => {
                 let number = self.number(*port, *channel) as usize;
                 self.outputs.get(number).into_iter().for_each(prefetch);
@@ -460,9 +466,9 @@ impl Router {
         }
         let buffer = net.buffer;
         let credits = |output: &Output| output.credits + u32::from(output.returning.left);
-        for (number, output) in (0..).zip(&self.outputs) {
+        for (number, output) in (0..).zip(&*self.outputs) {
             let (port, channel) = self.place(number);
-            if self.port(net, port).is_some() && credits(output) != buffer {
+            if self.port(port).is_some() && credits(output) != buffer {
                 let credits = credits(output);
                 return Err(format!(
                     "port {port}, channel {channel}: {credits} of {buffer} credits"
@@ -482,7 +488,7 @@ mod tests {
     #[test]
     fn memory() {
         let turns = 2 * size_of::<u32>();
-        assert_eq!(size_of::<Input>() + size_of::<Output>() + turns, 112);
+        assert_eq!(size_of::<Input>() + size_of::<Output>() + turns, 136);
         assert_eq!(size_of::<PortState>() + turns, 24);
         assert_eq!(size_of::<Stored>(), 64);
         assert!(size_of::<Signal>() <= 44);

@@ -47,7 +47,7 @@ impl Router {
     pub(super) fn credits_for(&self, net: &Fabric, input: u32, output: u32, needed: u32) -> u32 {
         let Some(recent) = self.recent.get(output as usize) else { return needed };
         let (port, channel) = self.place(output);
-        let link = self.port(net, port).filter(|link| !net.is_host(link.peer));
+        let link = self.port(port).filter(|link| !net.is_host(link.peer));
         let Some(link) = link.filter(|link| net.lane(link, channel) == 0) else { return needed };
         let enters = self.place(input) != (link.plug, channel);
         let stay = net.places - 1 - usize::from(enters);

@@ -3,7 +3,7 @@
 use network::Record;
 use units::Time;
 
-use super::{Input, NONE, Router};
+use super::{Input, NONE, Output, Router};
 use crate::{
     fabric::Fabric,
     model::Out,
@@ -33,9 +33,8 @@ impl Router {
         out: &mut O,
     ) {
         let Credits { at, left, period: pace } = credits;
-        let (port, channel) = self.place(input);
-        let Some(link) = self.port(net, port) else { return };
-        let at = at + net.way_of_credit(link);
+        let Output { channel, link, .. } = self.outputs[input as usize];
+        let at = at + net.way_of_credit(&link);
         let returned = &mut self.inputs[input as usize].returned;
         if returned.emit(at, left, pace) {
             let (port, period) = (link.plug, returned.period);
@@ -152,9 +151,8 @@ impl Router {
         if leaving.left == 0 {
             return NEVER;
         }
-        let (port, channel) = self.place(output);
-        let link = self.link(net, port);
-        let granted = leaving.next - net.way_of_flit(link);
+        let Output { channel, link, .. } = self.outputs[output as usize];
+        let granted = leaving.next - net.way_of_flit(&link);
         if granted >= now + net.delays.cycle {
             return granted;
         }
@@ -177,9 +175,8 @@ impl Router {
         if returned.left == 0 {
             return NEVER;
         }
-        let (port, channel) = self.place(input);
-        let link = self.link(net, port);
-        let granted = returned.next - net.way_of_credit(link);
+        let Output { channel, link, .. } = self.outputs[input as usize];
+        let granted = returned.next - net.way_of_credit(&link);
         if granted >= now + net.delays.cycle {
             return granted;
         }

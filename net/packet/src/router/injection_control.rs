@@ -60,7 +60,7 @@ impl Router {
             return true;
         }
         let (port, channel) = self.place(output);
-        let Some(link) = self.port(net, port) else { return true };
+        let Some(link) = self.port(port) else { return true };
         if net.is_host(link.peer) || net.is_of_host(self.device, link.plug) {
             return true;
         }

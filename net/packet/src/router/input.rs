@@ -1,8 +1,8 @@
 //! Input buffers: packets and their flits as they arrive.
 
-use super::{NONE, Router, Stored};
+use super::{NONE, Output, Router, Stored};
 use crate::{
-    fabric::Fabric,
+    fabric::{Fabric, NOBODY},
     signal::Packet,
     stream::{NEVER, Stream},
 };
@@ -10,8 +10,9 @@ use crate::{
 impl Router {
     /// The head of a packet has arrived.
     pub(super) fn arrive(&mut self, net: &Fabric, now: u64, packet: Packet) {
-        let Some(link) = self.port(net, packet.port) else { return };
-        if usize::from(packet.channel) >= self.channels {
+        let number = self.number(packet.port, packet.channel);
+        let Some(&Output { link, .. }) = self.outputs.get(number as usize) else { return };
+        if link.peer == NOBODY || usize::from(packet.channel) >= self.channels {
             return;
         }
         let period = link.flit * u32::from(packet.stride);
@@ -20,7 +21,6 @@ impl Router {
             (self.next, self.grantable_at, self.ends_at) = (NEVER, NEVER, NEVER);
         }
         self.stored += 1;
-        let number = self.number(packet.port, packet.channel);
         let since = net.since(now, &packet);
         let id = self.store(Stored { packet, since, began: 0, arrived: 1, sent: 0, next: NONE });
         let input = &mut self.inputs[number as usize];

@@ -45,8 +45,8 @@ impl Router {
     /// The flits that have been granted a port, on the channels of a lane or on all, and whose
     /// credits are not back at `now`.
     pub(super) fn used(&self, net: &Fabric, now: u64, port: u16, lane: Option<u8>) -> u64 {
-        let channels = match (lane, self.port(net, port)) {
-            (Some(lane), Some(link)) => net.channels_of(lane, link),
+        let channels = match (lane, self.port(port)) {
+            (Some(lane), Some(link)) => net.channels_of(lane, &link),
             _ => 0..self.channels as u32,
         };
         let first = self.number(port, 0);
@@ -65,11 +65,11 @@ impl Router {
     pub(super) fn queue(&self, net: &Fabric, now: u64, port: u16, lane: Option<u8>) -> u64 {
         let out = self.used(net, now, port, lane);
         let Some(waiting) = self.waiting.get(usize::from(port)) else { return out };
-        let Some(link) = self.port(net, port) else { return out };
-        let way = net.way_around(link);
+        let Some(link) = self.port(port) else { return out };
+        let way = net.way_around(&link);
         let granted = &self.granted[usize::from(port)];
         let on_time = granted.iter().rev().take_while(|(at, _)| at + way > now);
-        let channels = lane.map(|lane| net.channels_of(lane, link));
+        let channels = lane.map(|lane| net.channels_of(lane, &link));
         let of_lane = |&&(_, channel): &&(u64, u8)| {
             channels.as_ref().is_none_or(|channels| channels.contains(&channel.into()))
         };
@@ -83,8 +83,8 @@ impl Router {
         if self.granted.is_empty() {
             return;
         }
-        let Some(link) = self.port(net, port) else { return };
-        let way = net.way_around(link);
+        let Some(link) = self.port(port) else { return };
+        let way = net.way_around(&link);
         let granted = &mut self.granted[usize::from(port)];
         while granted.front().is_some_and(|(at, _)| at + way <= now) {
             granted.pop_front();
@@ -126,7 +126,7 @@ impl Router {
         let (Some(mut queues), Some(sharing)) = (self.queues.take(), &net.sharing) else { return };
         let mut empty = self.stored == 0;
         for (of, told) in sharing.of.clone().zip(&mut queues.told) {
-            if self.port(net, of).is_none() {
+            if self.port(of).is_none() {
                 continue;
             }
             let flits = u32::try_from(self.queue(net, now, of, None)).unwrap_or(u32::MAX);
@@ -134,9 +134,9 @@ impl Router {
             if std::mem::replace(told, flits) == flits {
                 continue;
             }
-            let around = sharing.with.clone().filter_map(|port| self.port(net, port));
+            let around = sharing.with.clone().filter_map(|port| self.port(port));
             for link in around {
-                let at = Time::from_ps(now + net.way_of_credit(link));
+                let at = Time::from_ps(now + net.way_of_credit(&link));
                 out.send(link.peer, at, Signal::Queue { port: link.plug, of, flits });
             }
         }

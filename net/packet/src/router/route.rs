@@ -50,9 +50,9 @@ impl Router {
         if packet.choice == 0 {
             return;
         }
-        let Some(link) = self.port(net, packet.port) else { return };
+        let Some(link) = self.port(packet.port) else { return };
         let port = net.port_of_topology(self.device, packet.port);
-        let place = (port, net.lane(link, packet.channel));
+        let place = (port, net.lane(&link, packet.channel));
         let (fresh, header) = (net.is_host(link.peer), header(&packet));
         let ways = net.routes().alternatives(self.device.0, place, fresh, &header);
         let Some(ways) = ways else { return };
@@ -84,7 +84,7 @@ impl Router {
         let hop = net.hop(self.device, port, lane, header);
         let here = self.queue(net, now, hop.port, of_lane);
         let Some(sharing) = &net.sharing else { return here };
-        let link = self.port(net, hop.port).filter(|_| sharing.with.contains(&hop.port));
+        let link = self.port(hop.port).filter(|_| sharing.with.contains(&hop.port));
         let Some(link) = link else { return here };
         let next = net.hop(link.peer, link.plug, hop.lane, header).port;
         here + self.known(net, hop.port, next)
@@ -115,13 +115,12 @@ impl Router {
             only
         } else {
             let Some(Stored { packet, .. }) = self.head(input) else { return Only::NONE };
-            let Some(link) = self.port(net, packet.port) else { return Only::NONE };
-            let lane = net.lane(link, packet.channel);
+            let lane = net.lane(&self.link(input), packet.channel);
             let port = net.port_of_topology(self.device, packet.port);
             net.hop(self.device, port, lane, &header(packet))
         };
-        let Some(link) = self.port(net, port) else { return Only::NONE };
-        Only::new(&self.outputs_by(net, port, lane, link))
+        let Some(link) = self.port(port) else { return Only::NONE };
+        Only::new(&self.outputs_by(net, port, lane, &link))
     }
 
     /// Returns the port of several candidates with the fewest flits, queued and of the packet
@@ -141,7 +140,7 @@ impl Router {
             let ports = candidate.port..candidate.port.saturating_add(candidate.ports);
             ports.map(|port| (Hop { port, lane: candidate.lane }, candidate.links))
         });
-        let joined = ports.filter(|(hop, _)| self.port(net, hop.port).is_some());
+        let joined = ports.filter(|(hop, _)| self.port(hop.port).is_some());
         let lightest = joined.min_by_key(|(hop, links)| {
             let queued = self.queue(net, now, hop.port, None) + own;
             (queued * u64::from(*links), *links, hop.port.wrapping_sub(from))
@@ -154,8 +153,8 @@ impl Router {
     pub(super) fn candidates(&self, net: &Fabric, input: u32, into: &mut Candidates) {
         into.clear();
         let Some(Stored { packet, .. }) = self.head(input) else { return };
-        let Some(port) = self.port(net, packet.port) else { return };
-        let lane = net.lane(port, packet.channel);
+        let Some(port) = self.port(packet.port) else { return };
+        let lane = net.lane(&port, packet.channel);
         let port = net.port_of_topology(self.device, packet.port);
         net.routes().candidates(self.device.0, port, lane, &header(packet), into);
     }
@@ -175,8 +174,8 @@ impl Router {
                 let mut candidates = Candidates::new();
                 self.candidates(net, input, &mut candidates);
                 let Some(first) = candidates.as_slice().first() else { return };
-                let Some(link) = self.port(net, first.port) else { return };
-                self.outputs_by(net, first.port, first.lane, link).start
+                let Some(link) = self.port(first.port) else { return };
+                self.outputs_by(net, first.port, first.lane, &link).start
             }
             only => only.channels().start,
         };

@@ -38,13 +38,13 @@ impl Router {
         if returned.left < 2 || rivals != (1, 1) {
             return;
         }
-        let (link, back) = (self.link(net, to), self.link(net, from));
+        let (link, back) = (self.link(output), self.link(number));
         let head = &self.packets[input.head as usize];
         let left = head.packet.flits - head.sent;
-        let granted = Stream { next: returned.next - net.way_of_credit(back), ..returned };
+        let granted = Stream { next: returned.next - net.way_of_credit(&back), ..returned };
         let stages = net.delays.switch_allocation + net.delays.traversal;
         let wait = self.ports[usize::from(to)].free.saturating_sub(granted.next + stages);
-        let sent = Stream { next: granted.next + net.way_of_flit(link) + wait, ..granted };
+        let sent = Stream { next: granted.next + net.way_of_flit(&link) + wait, ..granted };
         let Output { credits, stalled, .. } = self.outputs[output as usize];
         if granted.left == left
             && leaving == sent
@@ -56,7 +56,7 @@ impl Router {
             self.streaming.set(number, true);
             self.active.set(number, false);
             self.foretold.set(number, false);
-            self.ends_at = self.ends_at.min(last_grant(net, back, &returned));
+            self.ends_at = self.ends_at.min(last_grant(net, &back, &returned));
         }
     }
 
@@ -104,8 +104,8 @@ impl Router {
         let mut from = 0;
         while let Some(input) = self.streaming.first_from(from) {
             from = input + 1;
-            let back = self.link(net, self.place(input).0);
-            let last = last_grant(net, back, &self.inputs[input as usize].returned);
+            let back = self.link(input);
+            let last = last_grant(net, &back, &self.inputs[input as usize].returned);
             if last <= now {
                 self.end_stream(net, now, input);
             } else {
@@ -166,9 +166,9 @@ impl Router {
     /// `now`.
     pub(super) fn settle(&mut self, net: &Fabric, now: u64, number: u32) {
         let Input { output, .. } = self.inputs[number as usize];
-        let (to, channel) = self.place(output);
-        let way = net.way_of_credit(self.link(net, self.place(number).0));
-        let cable = self.link(net, to).cable;
+        let Output { port: to, channel, link: Port { cable, .. }, .. } =
+            self.outputs[output as usize];
+        let way = net.way_of_credit(&self.link(number));
         let input = &mut self.inputs[number as usize];
         let (first, period) = (input.returned.next - way, u64::from(input.returned.period));
         let count = input.returned.take_before(now + way);

@@ -4,8 +4,14 @@
 //! the channel that was granted last asks. Flits of a packet are granted one by one, so that
 //! packets of several channels take turns on a link.
 
-use super::{Router, Scratch};
-use crate::{allocator::Request, arbiter::Draw, fabric::Fabric, model::Out, stream::NEVER};
+use super::{Output, Router, Scratch};
+use crate::{
+    allocator::Request,
+    arbiter::Draw,
+    fabric::{Fabric, Port},
+    model::Out,
+    stream::NEVER,
+};
 
 impl Router {
     /// Grants the switch, on the state at the beginning of the cycle; the grants are left in
@@ -70,7 +76,7 @@ impl Router {
                 return output.returning.time_of(1);
             }
         }
-        self.room_from(net, self.place(number).0)
+        self.room_from(net, number)
     }
 
     /// The position of a channel in the round robin of its input port.
@@ -80,10 +86,10 @@ impl Router {
         if channel < next { channel + self.channels as u8 } else { channel }
     }
 
-    /// Returns the time from which on an output port has room for a flit more.
+    /// Returns the time from which on the port of an output channel has room for a flit more.
     #[inline]
-    fn room_from(&self, net: &Fabric, port: u16) -> u64 {
-        let flit = self.link(net, port).flit;
+    fn room_from(&self, net: &Fabric, number: u32) -> u64 {
+        let Output { port, link: Port { flit, .. }, .. } = self.outputs[number as usize];
         let stages = net.delays.switch_allocation + net.delays.traversal;
         let held = u64::from(net.parameters().output_buffer) * u64::from(flit);
         self.ports[usize::from(port)].free.saturating_sub(stages + held)

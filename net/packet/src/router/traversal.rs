@@ -6,7 +6,7 @@
 use network::Record;
 use units::Time;
 
-use super::{Credits, Input, NONE, Router};
+use super::{Credits, Input, NONE, Output, Router};
 use crate::{
     allocator::Request,
     fabric::Fabric,
@@ -36,8 +36,7 @@ impl Router {
     /// Sends the next flit of an input channel.
     fn send<O: Out>(&mut self, net: &Fabric, now: u64, input: u32, out: &mut O) {
         let number = self.inputs[input as usize].output;
-        let (port, channel) = self.place(number);
-        let link = self.link(net, port);
+        let Output { port, channel, link, .. } = self.outputs[number as usize];
         let across = now + net.delays.switch_allocation + net.delays.traversal;
         let free = &mut self.ports[usize::from(port)].free;
         let start = across.max(*free);

@@ -59,7 +59,7 @@ impl Router {
                     let best = self.best(net, draw.now, (input, needs), all, out);
                     let Some((port, link, lane, of_best)) = best else { continue };
                     priority = of_best;
-                    self.outputs_by(net, port, lane, link)
+                    self.outputs_by(net, port, lane, &link)
                 }
                 only => only.channels(),
             };
@@ -105,22 +105,22 @@ impl Router {
 
     /// The port, lane and priority of several candidates that the packet of an input channel, which
     /// needs so many credits, asks for.
-    fn best<'n, O: Out>(
+    fn best<O: Out>(
         &mut self,
-        net: &'n Fabric,
+        net: &Fabric,
         now: u64,
         (input, needs): (u32, [u32; 2]),
         candidates: &[Candidate],
         out: &mut O,
-    ) -> Option<(u16, &'n Port, u8, u8)> {
+    ) -> Option<(u16, Port, u8, u8)> {
         let ports = candidates.iter().flat_map(|candidate| {
             let ports = candidate.port..candidate.port.saturating_add(candidate.ports);
             ports.map(move |port| (candidate.priority, port, candidate.lane))
         });
         let rated = ports.filter_map(|(priority, port, lane)| {
-            let link = self.port(net, port)?;
+            let link = self.port(port)?;
             let (mut free, mut credits) = (false, 0);
-            for number in self.outputs_by(net, port, lane, link) {
+            for number in self.outputs_by(net, port, lane, &link) {
                 self.take_credits(net, number, now + 1, out);
                 let needed = self.credits_for(net, input, number, needs[usize::from(priority > 0)]);
                 if self.is_free(net, number, now, needed, out)
