@@ -173,6 +173,13 @@ impl Allocator {
         }
     }
 
+    /// Prefetches what an allocation reads.
+    #[inline]
+    pub fn prefetch(&self) {
+        self.inputs.prefetch();
+        self.outputs.prefetch();
+    }
+
     /// Keeps of the requests those that are granted. They come and stay in the order of their
     /// inputs, and no two are for the same input and output.
     #[inline]

@@ -3,7 +3,7 @@
 //! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
 //! chapter 18.
 
-use kernel::Random;
+use kernel::{Packed, Random, prefetch};
 use units::DeviceId;
 
 /// The rule of an arbiter.
@@ -58,7 +58,7 @@ pub(crate) struct Arbiters {
     rule: Arbitration,
     contenders: u32,
     /// By arbiter, the contender at which the round robin begins.
-    next: Box<[u32]>,
+    next: Packed<u32>,
     /// The services of matrix arbiters.
     matrix: Option<Box<Services>>,
 }
@@ -79,9 +79,15 @@ impl Arbiters {
         Self {
             rule,
             contenders: contenders as u32,
-            next: vec![0; turns].into(),
+            next: vec![0; turns][..].into(),
             matrix: (rule == Arbitration::Matrix).then(matrix),
         }
+    }
+
+    /// Prefetches the first contenders.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&*self.next);
     }
 
     /// Returns the number of contenders of each.

@@ -22,7 +22,7 @@ mod vc_allocation;
 
 use std::{collections::VecDeque, ops::Range};
 
-use kernel::{prefetch, prefetch_lines};
+use kernel::{Packed, prefetch, prefetch_lines};
 use topology::Candidates;
 use units::{DeviceId, Time};
 
@@ -206,10 +206,10 @@ pub struct Router {
     /// Virtual channels of a link.
     channels: usize,
     /// By port and channel.
-    inputs: Box<[Input]>,
+    inputs: Packed<Input>,
     /// By port and channel.
-    outputs: Box<[Output]>,
-    ports: Box<[PortState]>,
+    outputs: Packed<Output>,
+    ports: Packed<PortState>,
     /// By port, flits of packets at the heads of input channels that go on by it, if the routing
     /// asks for them.
     waiting: Box<[u32]>,
@@ -280,9 +280,9 @@ impl Router {
         Self {
             device,
             channels,
-            inputs: vec![Input::IDLE; all].into(),
-            outputs: (0..all).map(output).collect(),
-            ports: vec![PortState::default(); ports].into(),
+            inputs: vec![Input::IDLE; all][..].into(),
+            outputs: (0..all).map(output).collect::<Vec<_>>()[..].into(),
+            ports: vec![PortState::default(); ports][..].into(),
             waiting: vec![0; if net.counts_waiting() { ports } else { 0 }].into(),
             granted: vec![VecDeque::new(); if net.counts_waiting() { ports } else { 0 }].into(),
             queues: net.sharing.as_ref().map(Queues::new),
@@ -431,6 +431,8 @@ impl Router {
             return prefetch_lines(self, 10);
         }
         prefetch_lines(&*self.ports, 2);
+        self.vc_allocator.prefetch();
+        self.switch_allocator.prefetch();
         let mut from = 0;
         while let Some(input) = self.streaming.first_from(from) {
             from = input + 1;
@@ -447,9 +449,9 @@ impl Router {
             | Signal::NoFlit { port, channel } => {
                 let number = self.number(*port, *channel) as usize;
                 self.inputs.get(number).into_iter().for_each(prefetch);
+                self.outputs.get(number).into_iter().for_each(prefetch);
                 self.packets.get(self.free as usize).into_iter().for_each(prefetch);
             }
-                self.outputs.get(number).into_iter().for_each(prefetch);
             Signal::Credits { port, channel, .. } | Signal::NoCredit { port, channel } => {
                 let number = self.number(*port, *channel) as usize;
                 self.outputs.get(number).into_iter().for_each(prefetch);
