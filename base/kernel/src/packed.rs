@@ -29,7 +29,8 @@ const MOST: usize = 1 << 19;
 pub struct Packed<T> {
     start: NonNull<T>,
     count: usize,
-    piece: Arc<Vec<Line>>,
+    /// Kept until it is dropped.
+    _piece: Arc<Vec<Line>>,
 }
 
 /// The piece that a thread cuts slices off, and the lines that are taken.
@@ -80,7 +81,7 @@ impl<T: Copy> From<&[T]> for Packed<T> {
         // SAFETY: a pointer into an allocation is not null, and that of a vector without one
         // dangles.
         let start = unsafe { NonNull::new_unchecked(start) };
-        Self { start, count: values.len(), piece }
+        Self { start, count: values.len(), _piece: piece }
     }
 }
 
@@ -113,8 +114,7 @@ impl<T: Copy> Clone for Packed<T> {
 
 impl<T: std::fmt::Debug> std::fmt::Debug for Packed<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let room = self.piece.capacity();
-        f.debug_struct("Packed").field("values", &&**self).field("room", &room).finish()
+        f.debug_list().entries(self.iter()).finish()
     }
 }
 
@@ -133,7 +133,9 @@ mod tests {
     fn slices_keep_their_values() {
         let make = |number: u32| Packed::from(&vec![number; number as usize % 700][..]);
         let mut all: Vec<Packed<u32>> = (0..3000).map(make).collect();
-        all.iter_mut().for_each(|slice| slice.iter_mut().for_each(|value| *value += 1));
+        for value in all.iter_mut().flat_map(|slice| slice.iter_mut()) {
+            *value += 1;
+        }
         let copies = all.clone();
         let moved = std::thread::spawn(move || all.iter().step_by(2).cloned().collect::<Vec<_>>());
         let moved = moved.join().unwrap();
