@@ -101,9 +101,9 @@ fn column<'a>(
     flag: &str,
     name: &str,
 ) -> Result<&'a NamedColumn, Ending> {
-    for way in 0..4 {
-        let called: Vec<_> =
-            table.columns.iter().filter(|column| names(column)[way] == name).collect();
+    for way in [0..1, 1..2, 2..4] {
+        let is_called = |column: &&NamedColumn| names(column)[way.clone()].contains(&name);
+        let called: Vec<_> = table.columns.iter().filter(is_called).collect();
         match called.as_slice() {
             [] => {}
             [only] => return Ok(only),

@@ -158,6 +158,17 @@ fn a_row_for_each_load() {
             ("1", "adaptive", "0.2"),
         ]
     );
+    for time in ["latency.mean_ps", "latency.p99_ps", "measured_ps", "warm_up_ps", "zero_load_ps"] {
+        assert!(rows[0].contains(&time), "{time}: {:?}", rows[0]);
+    }
+    // 0.25 us on the idle network; the name without the unit means the same column.
+    let plot = "plot out --x load --y latency.mean --by routing -o latency.svg";
+    assert_eq!(folder.heddle(plot).code, 0);
+    assert!(read(&folder, "latency.svg").contains("latency.mean, ns"));
+    let ended = folder.heddle("plot out --x load --y mean -o mean.svg");
+    assert_eq!(ended.code, 2);
+    let both = "this may be accepted.mean or latency.mean_ps";
+    assert!(ended.stderr.contains(both), "{}", ended.stderr);
 }
 
 #[test]

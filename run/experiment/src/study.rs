@@ -227,9 +227,18 @@ fn of_traffic(measured: &Measured) -> Vec<Map<String, Value>> {
         for (name, time) in names.iter().zip(point.percentiles.into_iter().flatten()) {
             figures.insert(format!("latency.{name}"), time.into());
         }
-        figures
+        figures.into_iter().map(|(name, figure)| (with_unit(name), figure)).collect()
     };
     measured.points.iter().map(one).collect()
+}
+
+/// The name of a figure of a point as a column, with the unit of times.
+fn with_unit(name: String) -> String {
+    let times = ["deadlock.since", "measured", "warm_up", "zero_load"];
+    if name.starts_with("latency.") || times.contains(&name.as_str()) {
+        return name + "_ps";
+    }
+    name
 }
 
 /// Mistakes for settings of output: a study writes its own folder.

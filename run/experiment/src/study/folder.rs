@@ -43,7 +43,7 @@ pub struct Folder {
 }
 
 /// The form of `study.json`.
-const FORM: u64 = 1;
+const FORM: u64 = 2;
 
 impl Folder {
     /// Opens the folder of a study, or makes it, for the runs of `part`.
