@@ -52,7 +52,7 @@ pub(crate) fn seconds(value: f64) -> String {
 }
 
 /// Simulated time, exactly, in the largest unit that leaves a whole part: `5.654 us`.
-pub(crate) fn time(time: units::Time) -> String {
+pub fn time(time: units::Time) -> String {
     let ps = time.ps();
     let (unit, digits) = match ps {
         0..1_000 => ("ps", 0),

@@ -43,7 +43,7 @@ pub use call_timeline::CallTimeline;
 pub use chrome::write_chrome;
 pub use collector::{Collector, Computation, LinkLoad, Message, Recorded, Slice, Tables, Wanted};
 pub use directory::{Artifact, Error, OutputFile, RunDirectory, study_table};
-pub use format::{Column as TimeColumn, plural, printable};
+pub use format::{Column as TimeColumn, plural, printable, time};
 pub use gantt::{GANTT_RANKS, write_gantt};
 pub use json::{write_json, write_pretty};
 pub use lines::Lines;

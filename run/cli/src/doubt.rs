@@ -54,7 +54,7 @@ impl Doubt {
 
     fn describe(&self, out: &mut impl Write) -> io::Result<()> {
         if let Some(Uncertainty { replicates, median, low, high, shares }) = &self.uncertainty {
-            let [median, low, high] = [median, low, high].map(|ps| time(*ps));
+            let [median, low, high] = [median, low, high].map(|ps| results::time(time(*ps)));
             writeln!(
                 out,
                 "\nmakespan {median}, 95 % between {low} and {high} ({replicates} replicates)"
@@ -65,11 +65,12 @@ impl Doubt {
             }
         }
         for Sensitivity { key, value, makespan, rates, range } in &self.sensitivity {
+            let [makespan, from, to] = [*makespan, range[0], range[1]].map(results::time);
             writeln!(
                 out,
                 "\nmakespan {makespan} at {key} = {value}: it changes by {} times what the key \
-                 falls, by {} times what it rises, from {} to {}",
-                rates[0], rates[1], range[0], range[1]
+                 falls, by {} times what it rises, from {from} to {to}",
+                rates[0], rates[1]
             )?;
         }
         Ok(())

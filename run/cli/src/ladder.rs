@@ -210,8 +210,11 @@ fn disagreement(ladder: &Ladder, last: &Rung) -> String {
         };
         let _ = writeln!(
             text,
-            "{} and {} disagree most on rank {rank}: {ours}, {theirs}",
-            rung.name, last.name
+            "{} and {} disagree most on rank {rank}: {}, {}",
+            rung.name,
+            last.name,
+            results::time(*ours),
+            results::time(*theirs)
         );
     }
     let mut calls: Vec<_> = last
@@ -231,7 +234,7 @@ fn disagreement(ladder: &Ladder, last: &Rung) -> String {
         let times: Vec<_> = models(ladder)
             .map(|rung| {
                 let time = rung.calls.get(*name).map_or(Time::ZERO, |spent| spent.time);
-                format!("{} {time}", rung.name)
+                format!("{} {}", rung.name, results::time(time))
             })
             .collect();
         let _ = writeln!(text, "{name}, {count} calls, all ranks: {}", times.join(", "));
