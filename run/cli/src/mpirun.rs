@@ -164,7 +164,7 @@ fn request(arguments: &Mpirun) -> Result<Request, Ending> {
     said.extend(jobs.map(|(key, count)| (*key, format!("--jobs {count}"))));
     flags.extend(placed.into_iter().map(|(key, value, _)| (key, value)));
     let (machine, set) = (arguments.machine.clone(), arguments.set.clone());
-    Ok(Request { subject: None, machine, set, flags, said })
+    Ok(Request { machine, set, flags, said, ..Request::default() })
 }
 
 /// Prints the summary.

@@ -136,7 +136,7 @@ pub fn ladders(
     let mut known = Known::default();
     let one = |value: &&str| {
         let mut request = request.clone();
-        request.set.push(format!("{key}={value}"));
+        request.over = Some(format!("{key}={value}"));
         let configuration = Configuration::read(&request)?;
         let mut next = |name: &str| next(&format!("{key} = {value}: {name}"));
         climb(&configuration, &mut known, progress, &mut next)

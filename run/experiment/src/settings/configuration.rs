@@ -43,6 +43,8 @@ pub struct Request {
     pub machine: Option<String>,
     /// Settings as `table.key=value`.
     pub set: Vec<String>,
+    /// A further one of these, by which ladders differ: a value of `--over`.
+    pub over: Option<String>,
     /// Settings by flags: the key's name and the text of its value.
     pub flags: Vec<(&'static str, String)>,
     /// By the name of a key, the words of the command line that set it, where they are not those of

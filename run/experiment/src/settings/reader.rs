@@ -83,7 +83,10 @@ impl Reader {
             self.subject(subject, request.machine.is_some());
         }
         for argument in &request.set {
-            self.set(argument);
+            self.set("--set", argument);
+        }
+        if let Some(argument) = &request.over {
+            self.set("--over", argument);
         }
         for (name, text) in &request.flags {
             let said = request.said.iter().find(|(key, _)| key == name);
@@ -236,8 +239,8 @@ impl Reader {
             .ok()
     }
 
-    fn set(&mut self, argument: &str) {
-        let shown = format!("--set {argument}");
+    fn set(&mut self, flag: &str, argument: &str) {
+        let shown = format!("{flag} {argument}");
         let Some((name, text)) = argument.split_once('=') else {
             let mistake = Diagnostic::new(Place::Argument(shown), "there is no `=`")
                 .help("write --set table.key=value, such as --set loggops.L=2500ns".to_owned());
