@@ -116,6 +116,7 @@ fn mistakes_in_classes() {
     refused("--set loggops.pairs=racks.csv", "there is no table [loggops.class.NAME]");
     refused(&format!("{machine} --set loggops.class.near.S=4KiB"), "set `loggops.S` outside");
     refused(&format!("{machine} --set loggops.class.near.Q=4us"), "unknown key `Q` of a class");
+    refused(&format!("{machine} --set loggops.class.neer.L=4us"), "did you mean `near`?");
     refused(&format!("{machine} --set loggops.class.a+b.L=4us"), "the name of a class consists of");
     refused(&format!("{machine} --set loggops.compat=loggopsim"), "`loggops.pairs` has no");
     folder.write("class.toml", "[loggops.class.near]\nlatency = \"4 us\"\n");

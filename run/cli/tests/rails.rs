@@ -283,6 +283,12 @@ fn mistakes() {
     assert!(ended.stderr.contains("chooses among interfaces itself"), "{}", ended.stderr);
     let ended = folder.heddle("run pattern:bulk-reply --machine machine.toml --set rail.a.x=1");
     assert!(ended.stderr.contains("unknown key `x` of a rail"), "{}", ended.stderr);
+    folder.write("named.toml", &format!("[rail.ethernet]\n{ETHERNET}\n"));
+    let ended = folder
+        .heddle("run pattern:bulk-reply --machine named.toml --set rail.ethernt.loggops.L=9us");
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    let said = "there is no rail `ethernt`\n  help: did you mean `ethernet`?";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
     let ended = folder.heddle(
         "run pattern:bulk-reply --set rails.policy=vft --network infiniband --topology \
          star:hosts=8",

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    configuration::{Configuration, Entry, Origin, Request},
+    configuration::{Configuration, Entry, NamedTable, Origin, Request},
     diagnostic::{self, Diagnostic, Mistakes, Place, Source},
     keys::{self, Id, KEYS, Setting},
     manifest::Manifest,
@@ -270,7 +270,10 @@ impl Reader {
         let place = Place::Argument(shown.clone());
         let mistake = match (group.check(), group.key(key)) {
             (Ok(()), Some(id)) => {
-                return self.argument_of(Some(group), id, text, place, Origin::Argument(shown));
+                let Some((message, help)) = self.undeclared(group) else {
+                    return self.argument_of(Some(group), id, text, place, Origin::Argument(shown));
+                };
+                Diagnostic::new(place, message).help(help)
             }
             (Err(message), _) => Diagnostic::new(place, message),
             (_, None) => {
@@ -279,6 +282,28 @@ impl Reader {
             }
         };
         self.diagnostics.push(mistake);
+    }
+
+    /// Says that no file declares the table of a rail or of a class, if files declare others of its
+    /// kind: a misspelt name would be one more rail, which nobody describes.
+    fn undeclared(&self, group: &Group) -> Option<(String, String)> {
+        let (what, name, tables) = match group {
+            Group::Rail(name) => ("rail", name, &self.configuration.rails),
+            Group::Class(name) => ("class of pairs", name, &self.configuration.classes),
+        };
+        let is_declared = |table: &&NamedTable| {
+            table.settings().any(|(_, entry)| !matches!(entry.origin, Origin::Argument(_)))
+        };
+        let names: Vec<_> =
+            tables.iter().filter(is_declared).map(|table| table.name.as_str()).collect();
+        if names.is_empty() || names.contains(&name.as_str()) || name == "network" {
+            return None;
+        }
+        let help = units::nearest(name, &names).map_or_else(
+            || format!("declared in files: {}", names.join(", ")),
+            |near| format!("did you mean `{near}`?"),
+        );
+        Some((format!("there is no {what} `{name}`"), help))
     }
 
     fn flag(&mut self, name: &'static str, text: &str, said: Option<&str>) {
