@@ -62,6 +62,23 @@ error: unknown unit "kiB", did you mean "KiB"? (units of size: B, kB, MB, GB, TB
     );
 }
 
+/// Values that are right but for their quotes or brackets are said in the right form.
+#[test]
+fn quotes_and_brackets() {
+    let folder = Folder::new("quotes-and-brackets");
+    for (line, help) in [
+        ("[run]\nthreads = \"2\"", "leave out the quotes: 2"),
+        ("[network]\nbit-error-rate = \"1e-12\"", "leave out the quotes: 1e-12"),
+        ("[traffic]\nload = 0.5", "put it in quotes: \"0.5\""),
+        ("[output]\ntables = \"ranks,messages\"", "write a list: [\"ranks\", \"messages\"]"),
+    ] {
+        folder.write("e.toml", &format!("[workload]\nsource = \"pattern:gather\"\n{line}\n"));
+        let ended = folder.heddle("run e.toml");
+        assert_eq!(ended.code, 1, "{line}");
+        assert!(ended.stderr.contains(help), "{line}: {}", ended.stderr);
+    }
+}
+
 #[test]
 fn an_unknown_key() {
     check(

@@ -251,12 +251,11 @@ impl Kind {
 
     /// Reads a value from a file, where its type must fit too.
     pub(crate) fn read(self, raw: &Raw, base: &Path) -> Result<Value, Mistake> {
+        if let Some(help) = self.other_form(raw, base) {
+            return Err(Mistake { help: Some(help), ..self.mismatch(&raw.describe()) });
+        }
         match (self, raw) {
             (Self::Switch, Raw::Switch(value)) => Ok(Value::Switch(*value)),
-            (Self::Count(..) | Self::Switch, Raw::Text(text)) if self.parse(text, base).is_ok() => {
-                let help = format!("leave out the quotes: {text}");
-                Err(Mistake { help: Some(help), ..self.mismatch(&raw.describe()) })
-            }
             // A number where a quantity is meant lacks its unit, and the unit's reader says so.
             (Self::Count(..), Raw::Integer(number))
             | (
@@ -275,6 +274,27 @@ impl Kind {
             (_, Raw::Text(text)) if text.is_empty() => Err(self.mismatch("an empty text")),
             (_, Raw::Text(text)) => self.parse(text, base),
             _ => Err(self.mismatch(&raw.describe())),
+        }
+    }
+
+    /// Advice for a value that is right but for its quotes or brackets.
+    fn other_form(self, raw: &Raw, base: &Path) -> Option<String> {
+        match (self, raw) {
+            (Self::Words(_), Raw::Text(text)) => match self.parse(text, base) {
+                Ok(Value::Words(words)) => Some(format!("write a list: {words:?}")),
+                _ => None,
+            },
+            (Self::Name | Self::Names, Raw::Integer(number) | Raw::Float(number)) => {
+                Some(format!("put it in quotes: \"{number}\""))
+            }
+            (
+                Self::Count(..) | Self::Factor | Self::Probability | Self::Switch,
+                Raw::Text(text),
+            ) => {
+                let is_right = self.parse(text, base).is_ok();
+                is_right.then(|| format!("leave out the quotes: {text}"))
+            }
+            _ => None,
         }
     }
 
