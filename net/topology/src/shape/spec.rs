@@ -259,6 +259,19 @@ pub fn build(kind: &str, given: &[(&str, &str)]) -> Result<Topology, Faults> {
     built.unwrap_or_else(|| Err(Fault::new("this topology cannot be built").into()))
 }
 
+/// Advice for extents that stand without `dims=`, or behind a comma.
+fn extents(kind: &str, given: &[(&str, &str)], found: &str) -> Option<String> {
+    let entry = KINDS.iter().find(|entry| entry.name == kind)?;
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    if !entry.keys.contains(&"dims") || !found.split('x').all(is_number) {
+        return None;
+    }
+    Some(match given.last() {
+        Some(("dims", first)) => format!("an x joins extents: dims={first}x{found}"),
+        _ => format!("did you mean `dims={found}`?"),
+    })
+}
+
 /// The topology of a text such as `torus:dims=8x8,hosts=2`.
 pub fn parse(text: &str) -> Result<Topology, Faults> {
     let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
@@ -267,7 +280,10 @@ pub fn parse(text: &str) -> Result<Topology, Faults> {
     for pair in rest.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
         match pair.split_once('=') {
             Some((key, value)) => given.push((key.trim(), value.trim())),
-            None => faults.push(Fault::new(format!("expected KEY=VALUE, found `{pair}`"))),
+            None => {
+                let fault = Fault::new(format!("expected KEY=VALUE, found `{pair}`"));
+                faults.push(fault.help(extents(kind.trim(), &given, pair)));
+            }
         }
     }
     faults.or(())?;

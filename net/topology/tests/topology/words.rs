@@ -28,10 +28,17 @@ fn mistakes_in_specifications() {
     }
     let faults = parse("dragonfly:q=1,w=2").unwrap_err();
     assert_eq!(faults.0.len(), 3, "{faults}");
-    assert_eq!(
-        parse("fat-tre:radix=4").unwrap_err().0[0].help.as_deref(),
-        Some("did you mean `fat-tree`?")
-    );
+    let helps = [
+        ("fat-tre:radix=4", Some("did you mean `fat-tree`?")),
+        ("torus:8x8", Some("did you mean `dims=8x8`?")),
+        ("torus:dims=8,4", Some("an x joins extents: dims=8x4")),
+        ("hyperx:hosts=2,4", Some("did you mean `dims=4`?")),
+        ("torus:8xa", None),
+        ("star:8", None),
+    ];
+    for (spec, help) in helps {
+        assert_eq!(parse(spec).unwrap_err().0[0].help.as_deref(), help, "{spec}");
+    }
 }
 
 #[test]
