@@ -91,6 +91,13 @@ impl Curve {
             path(&mut self.points.iter().copied().filter(finite)),
             escaped(&self.name)
         );
+        // A line through one point shows nothing.
+        let mut drawn = self.points.iter().copied().filter(finite);
+        if let (Some(only), None) = (drawn.next(), drawn.next()) {
+            let (x, y) = at(only);
+            let _ =
+                writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>");
+        }
         svg
     }
 }
@@ -181,6 +188,20 @@ mod tests {
         let svg = CurveChart { title: text("t"), x: text("x"), y: text("y"), curves }.draw();
         assert!(svg.contains("points=\"60.0,315.0 342.5,30.0 625.0,172.5\""), "{svg}");
         assert!(svg.contains("a &lt; b"));
+    }
+
+    /// Points that are no numbers do not count.
+    #[test]
+    fn a_point_alone_is_a_dot() {
+        let chart = |points: Vec<(f64, f64)>| {
+            let curves = vec![Curve { name: String::new(), points, band: Vec::new() }];
+            let (title, x, y) = (String::new(), String::new(), String::new());
+            CurveChart { title, x, y, curves }.draw()
+        };
+        let alone = chart(vec![(5.0, 10.0), (10.0, f64::NAN)]);
+        assert_eq!(alone.matches("<circle").count(), 1, "{alone}");
+        assert!(!chart(vec![(5.0, 10.0), (10.0, 5.0)]).contains("<circle"));
+        assert!(!chart(Vec::new()).contains("<circle"));
     }
 
     /// Steps of 200000 up to 1400000 are 8 numbers of at most 7 digits, 6.2 wide each: the axis is
