@@ -183,7 +183,7 @@ pub fn check(program: &Path, libraries: &Path) -> Result<Report, Error> {
     let mut waiting = vec![executable.clone()];
     let mut seen = BTreeSet::new();
     let mut users: Vec<(PathBuf, Elf)> = Vec::new();
-    let mut required = BTreeSet::new();
+    let (mut required, mut ours) = (BTreeSet::new(), BTreeSet::new());
     let system = system_folders();
     while let Some(path) = waiting.pop() {
         let elf = match read(&path) {
@@ -192,8 +192,12 @@ pub fn check(program: &Path, libraries: &Path) -> Result<Report, Error> {
             Err(_) if path != executable => continue,
             other => other?,
         };
-        let linked = elf.needed.iter().filter_map(|name| interface_of(name));
-        report.interfaces.extend(linked);
+        for (name, interface) in
+            elf.needed.iter().filter_map(|name| Some((name, interface_of(name)?)))
+        {
+            report.interfaces.insert(interface);
+            ours.insert(name.clone());
+        }
         for name in elf.needed.iter().filter(|name| interface_of(name).is_none()) {
             if seen.insert(name.clone()) {
                 match elf.library(name, &path, &system) {
@@ -215,8 +219,24 @@ pub fn check(program: &Path, libraries: &Path) -> Result<Report, Error> {
         users.push((path, elf));
     }
     report.obstacles = obstacles(&users);
-    compare(&mut report, &required, libraries)?;
+    compare(&mut report, &required, &ours, libraries)?;
     Ok(report)
+}
+
+/// The libraries of MPI that a program, or a library that it is linked with, asks for by a name of
+/// ours, and that are not in the folder of our libraries. It would load those of the system, by
+/// which each rank is a world of its own. What cannot be read is left out.
+pub fn missing_libraries(program: &Path, libraries: &Path) -> BTreeSet<String> {
+    let files = linked(program, &[]);
+    // What the libraries of another MPI need goes with them.
+    let users = files.iter().filter(|(path, _)| {
+        path.file_name().and_then(|name| interface_of(name.to_str()?)).is_none()
+    });
+    users
+        .flat_map(|(_, elf)| &elf.needed)
+        .filter(|name| interface_of(name).is_some() && !libraries.join(name).is_file())
+        .cloned()
+        .collect()
 }
 
 /// The names of classes that a program, or a library that it is linked with, cannot start without,
@@ -246,17 +266,28 @@ pub fn missing_classes(program: &Path, libraries: &Path) -> BTreeSet<String> {
     missing
 }
 
-/// Compares what is imported with what our libraries have, and what is `required` of it.
+/// Compares what is imported with what our libraries have, and what is `required` of it. Of our
+/// libraries, those that programs are `linked` with have to be there: those for Fortran may not
+/// have been built.
 fn compare(
     report: &mut Report,
     required: &BTreeSet<String>,
+    linked: &BTreeSet<String>,
     libraries: &Path,
 ) -> Result<(), Error> {
     let implemented = read(&libraries.join(CORE))?.exports;
     let mut there = BTreeSet::new();
     for interface in &report.interfaces {
         for name in interface.all_libraries() {
-            there.extend(read(&libraries.join(name))?.exports);
+            match read(&libraries.join(name)) {
+                Ok(library) => there.extend(library.exports),
+                Err(Error::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                    if linked.contains(name) {
+                        report.absent.insert(name.to_owned());
+                    }
+                }
+                Err(error) => return Err(error),
+            }
         }
     }
     let all = table::all();

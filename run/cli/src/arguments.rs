@@ -213,7 +213,7 @@ pub struct Mpirun {
         visible_alias = "n",
         value_name = "RANKS",
         default_value_t = 1,
-        value_parser = clap::value_parser!(u32).range(1..1 << 24)
+        value_parser = crate::mpirun::count
     )]
     pub ranks: u32,
     /// A machine: an experiment file without a workload, or a platform of SimGrid

@@ -23,6 +23,15 @@ use crate::{
     streams::Out,
 };
 
+/// Most ranks of a program.
+const MOST: u32 = (1 << 24) - 1;
+
+/// Reads a number of ranks.
+pub fn count(text: &str) -> Result<u32, String> {
+    let ranks = text.parse().ok().filter(|ranks| (1..=MOST).contains(ranks));
+    ranks.ok_or_else(|| format!("expected a whole number of ranks from 1 to {MOST}"))
+}
+
 /// Runs a program whose ranks are simulated, held by what `make` makes, or as the settings say. The
 /// exit code is the program's own, if it ran.
 pub fn run(arguments: &Mpirun, make: Option<MakeRunner>) -> Result<u8, Ending> {

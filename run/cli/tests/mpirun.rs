@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::Folder;
-use common::mpi::{compiled, ended, mpi, mpirun};
+use common::mpi::{command, compiled, ended, mpi, mpirun};
 
 /// The functions that `pingpong.c` calls.
 #[test]
@@ -111,6 +111,54 @@ fn what_is_missing_at_the_start() {
         assert!(ended.code == 1 && said.contains("_ZN3MPI10COMM_WORLDE"), "{how}: {said}");
         assert!(how == "--check" || said.contains("cannot start"), "{how}: {said}");
     }
+}
+
+/// Where our library of the program's interface was not built, as `make demo` builds that of the
+/// standard interface alone, ranks would load the system's, and each would be a world of its own.
+#[test]
+fn a_library_that_was_not_built() {
+    let folder = Folder::new("not-built");
+    let path = |name: &str| folder.path(name).display().to_string();
+    folder.write("library.c", "int world;\n");
+    folder.write("program.c", "extern int world;\nint main(void) { return world; }\n");
+    let (library, program) = (path("libmpi.so.40"), path("program"));
+    let named = "-Wl,-soname,libmpi.so.40";
+    for words in [
+        ["-shared", "-fPIC", named, "-o", &library, &path("library.c")],
+        ["-fno-pic", "-no-pie", "-o", &program, &path("program.c"), &library],
+    ] {
+        assert!(Command::new("cc").args(words).status().expect("a compiler").success());
+    }
+    fs::create_dir(folder.path("lib")).expect("a folder");
+    for name in [layers::libraries::CORE, "libmpi_abi.so.1"] {
+        fs::copy(mpi().join("lib").join(name), folder.path("lib").join(name)).expect("a copy");
+    }
+    let run = |how: &str, program: &Path| {
+        let mut command = command(how);
+        command.env("HEDDLE_MPI", folder.path("lib")).arg(program);
+        ended(&command.output().expect("heddle runs"))
+    };
+    for how in ["-n 2", "-n 2 --in-process", "--check"] {
+        let ended = run(how, Path::new(&program));
+        let said = [ended.stdout, ended.stderr].concat();
+        assert!(ended.code == 1 && said.contains("libmpi.so.40"), "{how}: {said}");
+        assert!(how == "--check" || said.contains("`make build` makes all"), "{how}: {said}");
+    }
+    // That for Fortran is not there either, and a program in C does not need it.
+    let checked = run("--check", &compiled("pingpong"));
+    assert_eq!((checked.code, checked.stderr.as_str()), (0, ""), "{}", checked.stdout);
+}
+
+/// A number in place of the program is most likely that of ranks without `-n`.
+#[test]
+fn numbers_of_ranks() {
+    let bare = mpirun("", Path::new("4"), "./program");
+    assert_eq!(bare.code, 1);
+    assert!(bare.stderr.contains("help: -n 4 says how many ranks"), "{}", bare.stderr);
+    let word = mpirun("-n four", Path::new("./program"), "");
+    assert_eq!(word.code, 2);
+    let expected = "expected a whole number of ranks from 1 to 16777215";
+    assert!(word.stderr.contains(expected), "{}", word.stderr);
 }
 
 /// `heddle cc`, `c++` and `fort` are the compilers of the folder, with their arguments as they are.

@@ -56,13 +56,20 @@ fn as_json(report: &check::Report) -> Value {
 }
 
 /// Refuses programs that cannot start, where it is not the system that says why: those that are
-/// looked for elsewhere than they are, those whose interpreter is missing, and those that need what
-/// MPI-3.0 removed.
+/// looked for elsewhere than they are, those whose interpreter is missing, those that need one of
+/// our libraries that was not built, those that need what MPI-3.0 removed, and numbers.
 pub fn can_start(programs: &[Launch]) -> Result<(), Ending> {
     let fail = |message: String| Ending::new(Exit::Input, format!("error: {message}"));
     for launch in programs {
         let (name, path) = (launch.program.display(), executable(launch));
         let has_folder = launch.program.as_encoded_bytes().contains(&b'/');
+        let number = launch.program.to_str().and_then(|name| name.parse::<u32>().ok());
+        if let Some(number) = number.filter(|_| !path.exists()) {
+            return Err(fail(format!(
+                "{number}: there is no such program\n\
+                 \x20 help: -n {number} says how many ranks there are"
+            )));
+        }
         // What is not on PATH keeps its name, which may be that of a file where it is to start.
         let here = launch.directory.as_deref().unwrap_or(Path::new("")).join(&launch.program);
         if !has_folder && path == here && path.is_file() && kind::is_executable(&path) {
@@ -83,6 +90,16 @@ pub fn can_start(programs: &[Launch]) -> Result<(), Ending> {
     let Ok(folder) = experiment::libraries() else { return Ok(()) };
     for launch in programs {
         let program = executable(launch);
+        let missing: Vec<_> = check::missing_libraries(&program, &folder).into_iter().collect();
+        if !missing.is_empty() {
+            return Err(fail(format!(
+                "{} cannot start: it is linked with {}, which {} lacks\n\
+                 \x20 help: `make build` makes all libraries; or compile it with heddle cc",
+                program.display(),
+                missing.join(", "),
+                folder.display()
+            )));
+        }
         let missing: Vec<_> = check::missing_classes(&program, &folder).into_iter().collect();
         if !missing.is_empty() {
             return Err(fail(format!(
