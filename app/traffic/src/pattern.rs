@@ -104,10 +104,10 @@ pub enum Pattern {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
     /// No such name.
-    #[error("there is no traffic `{name}`{}; the names are uniform, uniform-with-self, \
+    #[error("there is no traffic `{name}`{} (known: uniform, uniform-with-self, \
              hot-spot, transpose, bit-reversal, bit-complement, shuffle, tornado, neighbour, \
              sphere, incast, ring, random-permutation, diagonal, asymmetric, taper64, next-group, \
-             columns", meant(*.near))]
+             columns)", meant(*.near))]
     Unknown {
         /// The text that was given.
         name: String,

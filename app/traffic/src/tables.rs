@@ -13,7 +13,7 @@ pub fn loads(text: &str) -> Result<Vec<f64>, String> {
     let wrong = || {
         format!(
             "expected a load above 0 and at most 1 such as 0.5, or FIRST:LAST:STEP such as \
-                 0.1:1.0:0.1, found `{text}`"
+             0.1:1.0:0.1, rising in steps of 0.001 at least, found `{text}`"
         )
     };
     let parts: Result<Vec<f64>, _> = text.split(':').map(|part| part.trim().parse()).collect();
@@ -37,9 +37,12 @@ pub fn loads(text: &str) -> Result<Vec<f64>, String> {
 
 /// Points as a table for people: latencies in microseconds, with half the width of their intervals.
 pub fn write_table(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
+    // Bisection has loads of many digits.
+    let digits = points.iter().map(|point| point.load.to_string().len());
+    let width = digits.max().unwrap_or_default().max(6);
     writeln!(
         out,
-        "{:>6} {:>8} {:>8} {:>8} {:>10} {:>8} {:>10} {:>10} {:>10} {:>6} {:>8} {:>10}",
+        "{:>width$} {:>8} {:>8} {:>8} {:>10} {:>8} {:>10} {:>10} {:>10} {:>6} {:>8} {:>10}",
         "load",
         "offered",
         "accepted",
@@ -58,8 +61,8 @@ pub fn write_table(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
         let [_, median, _, high, most] = percentiles(point).map(|ps| us(ps.map(|ps| ps as f64)));
         writeln!(
             out,
-            "{:>6} {:>8.4} {:>8.4} {:>8} {:>10} {:>8} {median:>10} {high:>10} {most:>10} {:>6} \
-             {:>8} {:>10}{}",
+            "{:>width$} {:>8.4} {:>8.4} {:>8} {:>10} {:>8} {median:>10} {high:>10} {most:>10} \
+             {:>6} {:>8} {:>10}{}",
             point.load,
             point.offered,
             point.accepted.mean,

@@ -57,8 +57,8 @@ impl TrafficPlan {
         let resolved = resolved.map_err(|found| mistakes.extend(found)).ok();
         let switches = resolved.as_ref().and_then(|(machine, _)| machine.switches());
         if resolved.is_some() && switches.is_none() && mistakes.is_empty() {
-            let help = "set network.model = \"infiniband\" or \"flow\" and a topology, or give a \
-                        --machine with one";
+            let help = "set network.model = \"infiniband\", \"packet\" or \"flow\" and a topology, \
+                        or give a --machine with one";
             let message = "traffic needs a network with a topology";
             let mistake = configuration.mistake(keys::workload::SOURCE, message);
             mistakes.push(mistake.help(help.to_owned()));
