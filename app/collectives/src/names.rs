@@ -170,8 +170,8 @@ pub enum Error {
 }
 
 /// Names that stand for a choice in every collective.
-const CHOICES: [&str; 7] =
-    ["default", "openmpi", "mpich", "mvapich2", "impi", "smpi_ompi", "smpi_mpich"];
+const CHOICES: [&str; 8] =
+    ["default", "openmpi", "mpich", "mvapich2", "impi", "smpi_ompi", "smpi_mpich", "smpi_default"];
 
 /// The algorithms' name for a library's choice, from the library's name or an alias of it.
 pub fn library(name: &str) -> Result<&'static str, Error> {

@@ -167,6 +167,10 @@ fn open_mpi_chooses_unless_told_otherwise() {
     assert_eq!(smpi.1, "allreduce by default: the choice of smpi_default");
     let named = run("--algorithm rdb");
     assert_eq!(named.1, "allreduce by rdb: workload.algorithm = \"rdb\"");
+    // A ring needs an element for each rank.
+    let small = run("--element 1MiB --algorithm lr");
+    let taken = "what workload.algorithm = \"lr\" takes for these ranks and this size";
+    assert_eq!(small.1, format!("allreduce by default: {taken}"));
     let printed = folder.heddle("run collective:allreduce --size 1MiB --ranks 16 --print-config");
     assert!(printed.stdout.starts_with(&format!("# {}\n", usual.1)), "{}", printed.stdout);
 }

@@ -398,7 +398,8 @@ error: two.goal: this is no pattern
 fn all_libraries_are_named() {
     let folder = Folder::new("flag-library");
     let ended = folder.heddle("run collective:bcast --collectives foo");
-    let list = "(libraries: default, openmpi, mpich, mvapich2, impi, smpi_ompi, smpi_mpich)";
+    let list = "(libraries: default, openmpi, mpich, mvapich2, impi, smpi_ompi, smpi_mpich, \
+                smpi_default)";
     assert!(ended.stderr.contains(list), "{}", ended.stderr);
 }
 

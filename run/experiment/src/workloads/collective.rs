@@ -158,8 +158,11 @@ impl Operation {
     /// Says which algorithm the operation takes, and why.
     fn taken(&self) -> Option<String> {
         let taken = collectives::resolve(self.collective, self.algorithm, &self.call()).ok()?;
-        let why = if self.named {
+        let why = if self.named && taken.name == self.algorithm {
             format!("workload.algorithm = \"{}\"", self.algorithm)
+        } else if self.named {
+            let said = self.algorithm;
+            format!("what workload.algorithm = \"{said}\" takes for these ranks and this size")
         } else {
             format!("the choice of {}", shown(self.algorithm))
         };
