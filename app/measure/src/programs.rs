@@ -70,6 +70,14 @@ impl Program {
         }
     }
 
+    /// Says what building it needs beside a compiler.
+    pub(crate) fn needed(self) -> String {
+        match self {
+            Self::Mpi(mpi) => format!(" if the headers of {mpi} are there"),
+            Self::Shared => String::new(),
+        }
+    }
+
     /// Finds the program, first in the folder that the user names.
     pub fn find(self) -> Result<PathBuf, Error> {
         let named = env::var_os(FOLDER).filter(|folder| !folder.is_empty()).map(PathBuf::from);
@@ -257,6 +265,19 @@ fn parse(text: &str, steps: &[Step], pairs: &[Pair]) -> Option<Results> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Shared memory has no headers.
+    #[test]
+    fn a_missing_program_says_what_builds_it() {
+        let said =
+            |program: Program| Error::NoProgram { file: program.file(), program }.to_string();
+        assert!(said(Program::Shared).ends_with("; `make build` builds it"));
+        let mpi = said(Program::Mpi(Mpi::Mpich));
+        assert!(
+            mpi.ends_with("; `make build` builds it if the headers of MPICH are there"),
+            "{mpi}"
+        );
+    }
 
     #[test]
     fn results_are_whole_or_none() {

@@ -21,8 +21,7 @@ pub enum Error {
     /// A program is not installed.
     #[error(
         "{file} is not beside the heddle command, nor in ../lib/heddle from there, nor in the \
-         folder that HEDDLE_MEASURE names; `make build` builds it if the headers of {program} are \
-         there"
+         folder that HEDDLE_MEASURE names; `make build` builds it{}", .program.needed()
     )]
     NoProgram {
         /// The name of its file.

@@ -205,9 +205,10 @@ impl Calibration {
         }
         for (operation, pieces) in &self.segments {
             for Segment { from, to, base, slope } in pieces {
+                let (sign, slope) = (if *slope < 0.0 { '-' } else { '+' }, slope.abs());
                 let _ = writeln!(
                     text,
-                    "{operation}, {from} B to {to} B: {base:.1} ns + {slope:.6} ns/B"
+                    "{operation}, {from} B to {to} B: {base:.1} ns {sign} {slope:.6} ns/B"
                 );
             }
         }
