@@ -154,7 +154,8 @@ fn no_workload() {
         "[loggops]\nL = \"1 us\"\n",
         "
 error: there is no workload
-  help: set `source` in [workload] to a GOAL file or \"pattern:NAME\"
+  help: set `source` in [workload] to a GOAL file or \"pattern:NAME\"; if the file describes \
+         a machine: heddle run WORKLOAD --machine FILE
 ",
     );
 }

@@ -178,8 +178,9 @@ impl Plan {
 }
 
 fn no_workload() -> Diagnostic {
-    Diagnostic::new(Place::Nowhere, "there is no workload")
-        .help("set `source` in [workload] to a GOAL file or \"pattern:NAME\"".to_owned())
+    let help = "set `source` in [workload] to a GOAL file or \"pattern:NAME\"; if the file \
+                describes a machine: heddle run WORKLOAD --machine FILE";
+    Diagnostic::new(Place::Nowhere, "there is no workload").help(help.to_owned())
 }
 
 /// A remark on overheads of hosts that nobody set, if they are more than a tenth of the critical
