@@ -110,7 +110,8 @@ impl Source {
         if path.join(Artifact::Manifest.file_name()).is_file() {
             return Err(fail(format!(
                 "{shown}: this run has no table of calls\n\
-                 \x20 help: run it again with --tables ranks,calls"
+                 \x20 help: run it again with --tables ranks,calls, if it runs traces or a \
+                 program; heddle report A B compares any runs"
             )));
         }
         let traces = Traces::find(path).map_err(|error| {
