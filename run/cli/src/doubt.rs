@@ -65,7 +65,8 @@ impl Doubt {
             }
         }
         for Sensitivity { key, value, makespan, rates, range } in &self.sensitivity {
-            let [makespan, from, to] = [*makespan, range[0], range[1]].map(results::time);
+            let [makespan, value, from, to] =
+                [*makespan, *value, range[0], range[1]].map(results::time);
             writeln!(
                 out,
                 "\nmakespan {makespan} at {key} = {value}: it changes by {} times what the key \
