@@ -278,12 +278,11 @@ pub fn parse(text: &str) -> Result<Topology, Faults> {
     let mut given = Vec::new();
     let mut faults = Faults::default();
     for pair in rest.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
-        match pair.split_once('=') {
-            Some((key, value)) => given.push((key.trim(), value.trim())),
-            None => {
-                let fault = Fault::new(format!("expected KEY=VALUE, found `{pair}`"));
-                faults.push(fault.help(extents(kind.trim(), &given, pair)));
-            }
+        if let Some((key, value)) = pair.split_once('=') {
+            given.push((key.trim(), value.trim()));
+        } else {
+            let fault = Fault::new(format!("expected KEY=VALUE, found `{pair}`"));
+            faults.push(fault.help(extents(kind.trim(), &given, pair)));
         }
     }
     faults.or(())?;
