@@ -113,8 +113,8 @@ fn what_is_missing_at_the_start() {
     }
 }
 
-/// Where our library of the program's interface was not built, as `make demo` builds that of the
-/// standard interface alone, ranks would load the system's, and each would be a world of its own.
+/// `make demo` builds our library of the standard interface alone. A program of another one would
+/// load the system's library, and each rank would be a world of its own.
 #[test]
 fn a_library_that_was_not_built() {
     let folder = Folder::new("not-built");
