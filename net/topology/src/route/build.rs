@@ -32,6 +32,8 @@ pub enum Algorithm {
     RandomUp,
     /// Grids: one dimension after the other, with two lanes in rings.
     DimensionOrder,
+    /// Grids: upwards in one dimension after the other, then downwards, with two lanes in rings.
+    DirectionOrder,
     /// Shortest ways on lanes that are free of deadlock.
     Minimal,
     /// By way of a random group (dragonfly) or switch.
@@ -62,13 +64,14 @@ pub enum Algorithm {
 }
 
 /// Names of the algorithms.
-pub const ALGORITHMS: [(&str, Algorithm); 18] = [
+pub const ALGORITHMS: [(&str, Algorithm); 19] = [
     ("min-hop", Algorithm::MinHop),
     ("up-down", Algorithm::UpDown),
     ("d-mod-k", Algorithm::DModK),
     ("s-mod-k", Algorithm::SModK),
     ("random-up", Algorithm::RandomUp),
     ("dimension-order", Algorithm::DimensionOrder),
+    ("direction-order", Algorithm::DirectionOrder),
     ("minimal", Algorithm::Minimal),
     ("valiant", Algorithm::Valiant),
     ("adaptive", Algorithm::Adaptive),
@@ -91,8 +94,9 @@ pub struct Routing {
     pub algorithm: Algorithm,
     /// Packets stay on one lane, even if that can deadlock.
     pub single_lane: bool,
-    /// The rule against deadlock in rings, for [`Algorithm::DimensionOrder`]; of that of
-    /// [`Algorithm::Adaptive`] only whether it is [`Dateline::Bubble`].
+    /// The rule against deadlock in rings, for [`Algorithm::DimensionOrder`] and
+    /// [`Algorithm::DirectionOrder`]; of that of [`Algorithm::Adaptive`] only whether it is
+    /// [`Dateline::Bubble`].
     pub dateline: Dateline,
     /// Both halves of a way go in dimension order, for [`Algorithm::Valiant`] on grids.
     pub halves_in_order: bool,
@@ -143,12 +147,10 @@ impl FromStr for Routing {
                     .to_owned(),
             )),
             Some("lanes=1") => Ok(Self { single_lane: true, ..known.1.into() }),
-            Some("dateline=whole") if known.1 == Algorithm::DimensionOrder => {
+            Some("dateline=whole") if is_ordered(known.1) => {
                 Ok(Self { dateline: Dateline::Whole, ..known.1.into() })
             }
-            Some("bubble")
-                if matches!(known.1, Algorithm::DimensionOrder | Algorithm::Adaptive) =>
-            {
+            Some("bubble") if is_ordered(known.1) || known.1 == Algorithm::Adaptive => {
                 Ok(Self { dateline: Dateline::Bubble, ..known.1.into() })
             }
             Some("halves=dimension-order") if known.1 == Algorithm::Valiant => {
@@ -158,18 +160,25 @@ impl FromStr for Routing {
                 Err(Fault::new("the option `halves=dimension-order` belongs to valiant".to_owned()))
             }
             Some("bubble") => Err(Fault::new(
-                "the option `bubble` belongs to dimension-order and adaptive".to_owned(),
+                "the option `bubble` belongs to dimension-order, direction-order and adaptive"
+                    .to_owned(),
             )),
-            Some("dateline=whole") => {
-                Err(Fault::new("the option `dateline=whole` belongs to dimension-order".to_owned()))
-            }
+            Some("dateline=whole") => Err(Fault::new(
+                "the option `dateline=whole` belongs to dimension-order and direction-order"
+                    .to_owned(),
+            )),
             Some(other) => Err(Fault::new(format!(
                 "unknown option `{other}` of a routing; there are lanes=1, for dimension-order \
-                 dateline=whole and bubble, for adaptive bubble, and for valiant \
-                 halves=dimension-order"
+                 and direction-order dateline=whole and bubble, for adaptive bubble, and for \
+                 valiant halves=dimension-order"
             ))),
         }
     }
+}
+
+/// Returns true if packets take the dimensions of a grid in an order.
+const fn is_ordered(algorithm: Algorithm) -> bool {
+    matches!(algorithm, Algorithm::DimensionOrder | Algorithm::DirectionOrder)
 }
 
 /// True if only its lanes keep a routing from deadlock.
@@ -256,7 +265,9 @@ impl Routes {
             Algorithm::DModK | Algorithm::SModK | Algorithm::RandomUp | Algorithm::AdaptiveUp => {
                 (in_tree(topology, routing.algorithm)?, Lanes::Single)
             }
-            Algorithm::DimensionOrder => dimension_order(topology, routing)?,
+            Algorithm::DimensionOrder | Algorithm::DirectionOrder => {
+                dimension_order(topology, routing)?
+            }
             Algorithm::Adaptive if routing.dateline == Dateline::Bubble => {
                 dimension_order(topology, routing)?
             }
@@ -333,7 +344,8 @@ fn in_tree(topology: &Topology, algorithm: Algorithm) -> Result<Next, Fault> {
     }
 }
 
-/// Dimension order on an intact grid, with an adaptive lane beside it if that is asked for.
+/// Dimension or direction order on an intact grid, with an adaptive lane beside it if that is asked
+/// for.
 fn dimension_order(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
     let Shape::Grid(grid) = &topology.shape else {
         return Err(misfit(routing.algorithm, "a grid"));
@@ -347,6 +359,8 @@ fn dimension_order(topology: &Topology, routing: Routing) -> Result<(Next, Lanes
     if routing.algorithm == Algorithm::Adaptive {
         return Ok((Next::Grid(formula.with_adaptive(count)), Lanes::Grid { count: count + 1 }));
     }
+    let upwards_first = routing.algorithm == Algorithm::DirectionOrder;
+    let formula = if upwards_first { formula.upwards_first() } else { formula };
     Ok((Next::Grid(formula), Lanes::Grid { count }))
 }
 

@@ -1,4 +1,4 @@
-//! Dimension-order routes on grids, with lanes switched at datelines.
+//! Dimension-order and direction-order routes on grids, with lanes switched at datelines.
 //!
 //! Source: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", 1987. In each ring the wrap-around link is the dateline; [`Dateline`] says which
@@ -38,6 +38,8 @@ pub(super) struct Formula {
     /// The lane on which packets may take any shortest way, beside those of dimension order; `None`
     /// if there is none.
     adaptive: Option<u8>,
+    /// Packets take the dimensions in which they go upwards before the others.
+    upwards_first: bool,
     dimensions: Vec<Dimension>,
     /// Coordinates of all switches, switch by switch.
     coordinates: Vec<u32>,
@@ -69,9 +71,17 @@ impl Formula {
             hosts: grid.hosts,
             dateline,
             adaptive: None,
+            upwards_first: false,
             dimensions: (0..grid.extents.len()).map(dimension).collect(),
             coordinates: (0..grid.switches()).flat_map(|s| grid.coordinates(s)).collect(),
         }
+    }
+
+    /// Takes the dimensions in which a packet goes upwards before those in which it goes downwards.
+    /// Packets change between directions in one order then, as between dimensions otherwise.
+    #[must_use]
+    pub fn upwards_first(self) -> Self {
+        Self { upwards_first: true, ..self }
     }
 
     /// Adds a lane, of this number, on which packets may take any shortest way. Those of dimension
@@ -142,6 +152,9 @@ impl Formula {
     /// The output port and lane on the way to another switch; [`NOWHERE`] at that switch itself.
     #[inline]
     pub fn toward(&self, switch: u32, input: (u16, u8), target: u32) -> (u16, u8) {
+        if self.upwards_first {
+            return self.toward_upwards_first(switch, input, target);
+        }
         let places = self.place(switch).iter().zip(self.place(target));
         for (dimension, (&here, &there)) in self.dimensions.iter().zip(places) {
             if here != there {
@@ -149,6 +162,21 @@ impl Formula {
             }
         }
         (NOWHERE, 0)
+    }
+
+    fn toward_upwards_first(&self, switch: u32, input: (u16, u8), target: u32) -> (u16, u8) {
+        let places = self.place(switch).iter().zip(self.place(target));
+        let apart = self.dimensions.iter().zip(places).filter(|(_, (here, there))| here != there);
+        let mut downwards = None;
+        for (dimension, (&here, &there)) in apart {
+            if dimension.upwards(self.kind, here, there) {
+                return dimension.hop(self, here, there, input);
+            }
+            downwards = downwards.or(Some((dimension, here, there)));
+        }
+        downwards.map_or((NOWHERE, 0), |(dimension, here, there)| {
+            dimension.hop(self, here, there, input)
+        })
     }
 
     /// The output port and lane on the way to another switch through the dimensions in descending
@@ -235,6 +263,15 @@ impl Dimension {
     /// either direction is shortest; even switches go up, odd ones down.
     const fn goes_up(&self, here: u32, ahead: u32) -> bool {
         2 * ahead < self.extent || (2 * ahead == self.extent && here.is_multiple_of(2))
+    }
+
+    /// Returns true if a packet goes upwards from one place to another.
+    const fn upwards(&self, kind: Kind, here: u32, there: u32) -> bool {
+        if self.wraps && !matches!(kind, Kind::HyperX) {
+            self.goes_up(here, (there + self.extent - here) % self.extent)
+        } else {
+            here < there
+        }
     }
 
     /// Adds the ports of the shortest ways between two places: half-way round a ring there are two.

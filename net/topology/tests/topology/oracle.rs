@@ -161,19 +161,27 @@ const OTHERS: [&str; 11] = [
 
 #[test]
 fn all_routings_of_grids() {
-    let free = ["dimension-order", "up-down", "minimal", "valiant"];
+    let free = ["dimension-order", "direction-order", "up-down", "minimal", "valiant"];
     for spec in GRIDS {
         let topology = parse(spec).unwrap();
         for routing in free {
             assert!(!check(&topology, routing), "{spec} {routing}");
         }
-        for routing in
-            ["dimension-order:dateline=whole", "adaptive", "valiant:halves=dimension-order"]
-        {
+        for routing in [
+            "dimension-order:dateline=whole",
+            "direction-order:dateline=whole",
+            "adaptive",
+            "valiant:halves=dimension-order",
+        ] {
             assert!(!check(&topology, routing), "{spec} {routing}");
         }
-        for routing in ["dimension-order:lanes=1", "min-hop", "minimal:lanes=1", "valiant:lanes=1"]
-        {
+        for routing in [
+            "dimension-order:lanes=1",
+            "direction-order:lanes=1",
+            "min-hop",
+            "minimal:lanes=1",
+            "valiant:lanes=1",
+        ] {
             check(&topology, routing);
         }
     }

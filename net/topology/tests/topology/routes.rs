@@ -9,14 +9,14 @@ const MINIMAL: &[(&str, &[&str])] = &[
     ("chain:switches=5,hosts=2", &["dimension-order", "min-hop", "up-down", "minimal"]),
     ("ring:switches=7", &["dimension-order", "dimension-order:lanes=1", "min-hop", "minimal"]),
     ("ring:switches=6,hosts=2", &["dimension-order", "min-hop", "minimal"]),
-    ("mesh:dims=4x3x2", &["dimension-order", "min-hop", "minimal"]),
+    ("mesh:dims=4x3x2", &["dimension-order", "direction-order", "min-hop", "minimal"]),
     (
         "torus:dims=4x5",
         &["dimension-order", "dimension-order:dateline=whole", "min-hop", "minimal"],
     ),
-    ("torus:dims=2x3x4,hosts=2", &["dimension-order", "min-hop", "minimal"]),
+    ("torus:dims=2x3x4,hosts=2", &["dimension-order", "direction-order", "min-hop", "minimal"]),
     ("hypercube:dimensions=4", &["dimension-order", "min-hop", "minimal"]),
-    ("hyperx:dims=3x4,hosts=3", &["dimension-order", "min-hop", "minimal"]),
+    ("hyperx:dims=3x4,hosts=3", &["dimension-order", "direction-order", "min-hop", "minimal"]),
     ("complete:switches=5,hosts=2", &["dimension-order", "min-hop", "minimal", "up-down"]),
     (
         "fat-tree:levels=3,radix=4",
@@ -71,6 +71,38 @@ fn lanes_on_either_side_of_a_dateline() {
         // In the other direction 1, 0, 6 cross the link and 2, 1 do not.
         assert_eq!(lanes(1, 6), [crossing[0], crossing[1], 0], "{routing}");
         assert_eq!(lanes(2, 0), inside, "{routing}");
+    }
+}
+
+/// From (3, 0, 1) to (1, 2, 3) of a mesh: x goes downwards, y and z upwards. In dimension order that
+/// is x, x, y, y, z, z; in the order of directions y, y, z, z, x, x.
+#[test]
+fn upwards_first() {
+    for (routing, expected) in [("dimension-order", "xxyyzz"), ("direction-order", "yyzzxx")] {
+        let (topology, routes) = routed("mesh:dims=4x3x4", Some(routing));
+        let switch = |[x, y, z]: [u32; 3]| x + 4 * y + 12 * z;
+        let header = Header {
+            source: switch([3, 0, 1]),
+            destination: switch([1, 2, 3]),
+            ..Header::default()
+        };
+        let mut end = topology.graph.peer(header.source, 0).unwrap();
+        let mut way = String::new();
+        loop {
+            let hop = routes.hop(end.device, end.port, 0, &header);
+            let next = topology.graph.peer(end.device, hop.port).unwrap();
+            if topology.graph.is_host(next.device) {
+                assert_eq!(next.device, header.destination);
+                break;
+            }
+            way.push(match next.device.abs_diff(end.device) {
+                1 => 'x',
+                4 => 'y',
+                _ => 'z',
+            });
+            end = next;
+        }
+        assert_eq!(way, expected, "{routing}");
     }
 }
 
