@@ -178,6 +178,7 @@ fn mistakes_have_their_place() {
     for (study, place, said) in [
         ("foo = [1]", "study.toml:4:1", "unknown key `foo` in [study]"),
         ("rank = [1]", "study.toml:4:1", "did you mean `ranks`?"),
+        ("L = [\"1us\"]", "study.toml:4:1", "write which one: `loggops.L` or `loggops.large.L`"),
         ("ranks = 4", "study.toml:4:9", "expected a list, found the number 4"),
         ("ranks = []", "study.toml:4:9", "`workload.ranks` has no values"),
         ("ranks = [2, \"x\"]", "study.toml:4:13", "found"),

@@ -86,9 +86,14 @@ pub(crate) fn read(source: &Arc<Source>) -> Result<Vec<Axis>, Vec<Diagnostic>> {
         Some((_, span)) => reader.wrong(span, "`study` is a table".to_owned(), None),
         None => {
             let message = "there is no table [study]".to_owned();
-            let help = "list in it what varies, such as `ranks = [64, 128]`";
+            let names: Vec<&str> =
+                table.get_ref().keys().map(|key| key.get_ref().as_ref()).collect();
+            let help = units::nearest(STUDY, &names).map_or_else(
+                || "list in it what varies, such as `ranks = [64, 128]`".to_owned(),
+                |near| format!("did you mean [study] by [{near}]?"),
+            );
             let mistake = Diagnostic::new(Place::File((&source.name).into()), message);
-            return Err(vec![mistake.help(help.to_owned())]);
+            return Err(vec![mistake.help(help)]);
         }
     }
     reader.axes.sort_by_key(|axis| start(&axis.place));
@@ -282,6 +287,11 @@ fn meant(name: &str) -> Option<Id> {
 
 /// Advice on a name that no key has.
 fn near(table: &str, name: &str) -> String {
+    let same = Id::all().filter(|id| id.key().short() == name && !id.is_of_class());
+    let several: Vec<_> = same.map(|id| format!("`{}`", id.key().name)).collect();
+    if table.is_empty() && !several.is_empty() {
+        return format!("write which one: {}", several.join(" or "));
+    }
     let mut known: Vec<&'static str> = KEYS.iter().map(Key::short).collect();
     known.extend(["machine", "seeds", "zip"]);
     if let Some(meant) = synonyms::suggestion(table, name) {
