@@ -1,6 +1,6 @@
 //! Expands collectives to messages.
 
-use crate::CollectiveCall;
+use crate::{Collective, CollectiveCall};
 
 /// The receiver of the messages of a collective.
 ///
@@ -27,6 +27,11 @@ pub trait Sink {
     /// collective. Without a number, messages match in the order in which they are posted.
     fn number(&mut self, number: u32);
 
+    /// The collective counts as one by this algorithm, if it is to be counted for this rank.
+    fn by(&mut self, algorithm: &'static str) {
+        let _ = algorithm;
+    }
+
     /// Returns whether this is the first question of this kind about the communicator: a choice of
     /// algorithms asks before what it does only once for each.
     fn is_first(&mut self) -> bool {
@@ -43,4 +48,9 @@ pub trait Expand: Sync {
     /// Posts this rank's part of a collective. Fails with a reason if the collective cannot be
     /// expressed as messages.
     fn expand(&self, call: &CollectiveCall, sink: &mut dyn Sink) -> Result<(), String>;
+
+    /// Counts a collective whose expansion was kept, by the algorithm that [`Sink::by`] was told.
+    fn again(&self, collective: Collective, algorithm: &'static str) {
+        let _ = (collective, algorithm);
+    }
 }

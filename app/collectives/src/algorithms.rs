@@ -79,6 +79,11 @@ impl Algorithms {
         });
         each.collect()
     }
+
+    fn count(&self, collective: Collective, algorithm: &'static str) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        *taken.entry((collective as usize, algorithm)).or_default() += 1;
+    }
 }
 
 impl Expand for Algorithms {
@@ -122,8 +127,8 @@ impl Expand for Algorithms {
         };
         if what.me == 0 {
             let entry = resolve(collective, name, &call).map_err(|error| error.to_string())?;
-            let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-            *taken.entry((collective as usize, entry.name)).or_default() += 1;
+            self.count(collective, entry.name);
+            sink.by(entry.name);
         }
         let before = if self.imitates_smpi && needs_nodes(collective, name) && sink.is_first() {
             post(&set_up(&call), (NUMBER, SET_UP), TimePerByte::ZERO, &[], sink)
@@ -135,6 +140,12 @@ impl Expand for Algorithms {
         let element = if empty { 0 } else { element };
         post(&plan, (element, 0), self.reduction, &before, sink);
         Ok(())
+    }
+
+    fn again(&self, collective: Collective, algorithm: &'static str) {
+        if let Some(collective) = algorithms_of(collective) {
+            self.count(collective, algorithm);
+        }
     }
 }
 

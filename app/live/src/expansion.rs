@@ -25,6 +25,8 @@ pub struct Expansion {
     plan: Arc<Plan>,
     /// The ranks that messages go to or come from, by step.
     peers: Box<[u32]>,
+    /// The algorithm by which it counts, if it does for this rank.
+    by: Option<&'static str>,
 }
 
 /// The part of an expansion that is the same for many ranks of a collective: all but their peers.
@@ -73,9 +75,10 @@ impl Expansion {
             after: Vec::new(),
             known,
             message: 0,
+            by: None,
         };
         rules.expand.expand(&call, &mut recording)?;
-        let Recording { mut steps, peers, mut after, .. } = recording;
+        let Recording { mut steps, peers, mut after, by, .. } = recording;
         after.sort_unstable();
         let mut next = after.iter().peekable();
         let (mut end, mut ends) = (0, Vec::new());
@@ -92,7 +95,7 @@ impl Expansion {
         let next = after.iter().map(|(_, next)| *next).collect();
         let plan = Plan { steps: steps.into(), next, ends: ends.into() };
         let plan = if plan.is_kept() { rules.shared.plan(plan) } else { Arc::new(plan) };
-        Ok(Self { part, plan, peers: peers.into() })
+        Ok(Self { part, plan, peers: peers.into(), by })
     }
 
     /// It will be asked for whether it is that of another collective.
@@ -157,6 +160,7 @@ struct Recording<'a> {
     after: Vec<(u32, u32)>,
     known: &'a Communicator,
     message: u16,
+    by: Option<&'static str>,
 }
 
 impl Recording<'_> {
@@ -180,6 +184,10 @@ impl Recording<'_> {
 }
 
 impl Sink for Recording<'_> {
+    fn by(&mut self, algorithm: &'static str) {
+        self.by = Some(algorithm);
+    }
+
     fn send(&mut self, to: u32, bytes: u64, after: &[u32]) -> u32 {
         self.add(Kind::Send, self.member(to), bytes, after)
     }
@@ -210,7 +218,12 @@ impl Rank {
         let kept = self.expansion.take().filter(|kept| kept.is_of(part));
         let known = &*self.known(context).ok_or("it uses an unknown communicator")?;
         let expansion = match kept {
-            Some(kept) => kept,
+            Some(kept) => {
+                if let Some(algorithm) = kept.by {
+                    rules.expand.again(collective, algorithm);
+                }
+                kept
+            }
             None => Box::new(Expansion::new(part.clone(), known, rules)?),
         };
         // Both groups of an intercommunicator contribute to one list: the group of the lower ranks

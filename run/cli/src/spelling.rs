@@ -46,6 +46,8 @@ pub fn suggested(mut error: Error, line: &[OsString]) -> Error {
     if let Some((kind, near)) = found {
         error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::SuggestedArg);
+        // The parser shows a line with the flag that it would have taken.
+        error.remove(ContextKind::Usage);
         error.insert(kind, near);
     }
     error

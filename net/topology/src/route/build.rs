@@ -159,14 +159,10 @@ impl FromStr for Routing {
             Some("halves=dimension-order") => {
                 Err(Fault::new("the option `halves=dimension-order` belongs to valiant".to_owned()))
             }
-            Some("bubble") => Err(Fault::new(
-                "the option `bubble` belongs to dimension-order, direction-order and adaptive"
-                    .to_owned(),
-            )),
-            Some("dateline=whole") => Err(Fault::new(
-                "the option `dateline=whole` belongs to dimension-order and direction-order"
-                    .to_owned(),
-            )),
+            Some(option @ ("bubble" | "dateline=whole")) => Err(Fault::new(format!(
+                "the option `{option}` belongs to dimension-order and direction-order{}",
+                if option == "bubble" { ", and to adaptive" } else { "" }
+            ))),
             Some(other) => Err(Fault::new(format!(
                 "unknown option `{other}` of a routing; there are lanes=1, for dimension-order \
                  and direction-order dateline=whole and bubble, for adaptive bubble, and for \

@@ -74,8 +74,8 @@ fn lanes_on_either_side_of_a_dateline() {
     }
 }
 
-/// From (3, 0, 1) to (1, 2, 3) of a mesh: x goes downwards, y and z upwards. In dimension order that
-/// is x, x, y, y, z, z; in the order of directions y, y, z, z, x, x.
+/// From (3, 0, 1) to (1, 2, 3) of a mesh: x goes downwards, y and z upwards. In dimension order
+/// that is x, x, y, y, z, z; in the order of directions y, y, z, z, x, x.
 #[test]
 fn upwards_first() {
     for (routing, expected) in [("dimension-order", "xxyyzz"), ("direction-order", "yyzzxx")] {

@@ -16,6 +16,17 @@ fn calls(folder: &Folder, name: &str) -> Vec<String> {
     text.lines().skip(1).filter(took).map(str::to_owned).collect()
 }
 
+/// The remark on the algorithms of collectives, with how often each was taken.
+fn algorithms(folder: &Folder, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(folder.path(name).join("summary.json")).expect("a summary");
+    let summary: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let remarks = summary["remarks"].as_array().expect("a list").iter();
+    remarks
+        .filter_map(|remark| remark.as_str())
+        .find(|text| text.contains(" by "))
+        .map(str::to_owned)
+}
+
 fn heddle(folder: &Folder, arguments: &str) -> Ended {
     let mut heddle = Command::new(env!("CARGO_BIN_EXE_heddle"));
     heddle.args(arguments.split_whitespace()).current_dir(folder.path("."));
@@ -72,5 +83,6 @@ fn calls_are_those_of_the_replay() {
         assert_eq!(live, calls(&folder, "held"), "{name}");
         assert_eq!(live, calls(&folder, "threads"), "{name}");
         assert_eq!(live, calls(&folder, "replay"), "{name}");
+        assert_eq!(algorithms(&folder, "live"), algorithms(&folder, "replay"), "{name}");
     }
 }

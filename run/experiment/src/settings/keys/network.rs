@@ -13,8 +13,8 @@ table! {
         Unset("the usual one of the topology"), flag("routing", "NAME"), scope::LINKS,
         "How routes are made: `min-hop`, `up-down`, `d-mod-k`, `s-mod-k`, `random-up`, \
          `dimension-order`, `direction-order`, `minimal`, `valiant`, `o1turn`, `romm`, \
-         `destination-tag` or, for routers that choose, `adaptive`, `adaptive-up`, `dal`, `dimension-adaptive`, `ugal-l`, \
-         `ugal-g` or `par`. \
+         `destination-tag` or, for routers that choose, `adaptive`, `adaptive-up`, `dal`, \
+         `dimension-adaptive`, `ugal-l`, `ugal-g` or `par`. \
          `NAME:lanes=1` keeps to one lane; the chapter on topologies describes \
          `dimension-order:dateline=whole`, `dimension-order:bubble`, `adaptive:bubble`, \
          `valiant:halves=dimension-order` and `ugal-l:factor=2,offset=0`.";
