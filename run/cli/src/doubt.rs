@@ -64,7 +64,7 @@ impl Doubt {
                 writeln!(out, "  with {key} at its median, {percent:.0} % of the variance goes")?;
             }
         }
-        for Sensitivity { key, value, makespan, rates, range } in &self.sensitivity {
+        for Sensitivity { key, value, makespan, rates, jumps, range } in &self.sensitivity {
             let [makespan, value, from, to] =
                 [*makespan, *value, range[0], range[1]].map(results::time);
             writeln!(
@@ -73,6 +73,11 @@ impl Doubt {
                  falls, by {} times what it rises, from {from} to {to}",
                 rates[0], rates[1]
             )?;
+            for (jump, change) in jumps.iter().zip(["falls", "rises"]).filter(|(ps, _)| **ps != 0) {
+                let sign = if *jump < 0 { "-" } else { "" };
+                let jump = results::time(Time::from_ps(jump.unsigned_abs()));
+                writeln!(out, "  it jumps by {sign}{jump} as soon as the key {change}")?;
+            }
         }
         Ok(())
     }
@@ -92,12 +97,14 @@ fn interval(found: &Uncertainty) -> Value {
 }
 
 fn rates(found: &Sensitivity) -> Value {
-    let Sensitivity { value, makespan, rates, range, .. } = found;
+    let Sensitivity { value, makespan, rates, jumps, range, .. } = found;
     json!({
         "value_ps": value.ps(),
         "makespan_ps": makespan.ps(),
         "rate_below": rates[0],
         "rate_above": rates[1],
+        "jump_below_ps": jumps[0],
+        "jump_above_ps": jumps[1],
         "from_ps": range[0].ps(),
         "to_ps": range[1].ps(),
     })

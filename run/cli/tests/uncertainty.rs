@@ -81,6 +81,29 @@ fn rates_and_their_range() {
     assert!((6_000_000..=6_008_000).contains(&from), "{from}");
     let corner = rates("6us");
     assert_eq!((&corner["rate_below"], &corner["rate_above"]), (&0.into(), &2.into()));
+    assert_eq!((&corner["jump_below_ps"], &corner["jump_above_ps"]), (&0.into(), &0.into()));
+
+    // From 2.566 us on, a message arrives too late to take the CPU before the second send.
+    let jump = folder
+        .heddle(
+            "run pattern:halo2d --ranks 16 --size 512B --steps 3 --set loggops.L=2566ns \
+             --sensitivity loggops.L --format json",
+        )
+        .json()["sensitivity"]["loggops.L"]
+        .clone();
+    let makespan = |ps: u64| {
+        let run = format!(
+            "run pattern:halo2d --ranks 16 --size 512B --steps 3 --set loggops.L={ps}ps \
+             --format json"
+        );
+        folder.heddle(&run).json()["makespan_ps"].as_i64().expect("a time")
+    };
+    let number = |name: &str| jump[name].as_i64().expect("a number");
+    let [at, before, earlier] = [2_566_000, 2_565_999, 2_565_900].map(makespan);
+    assert!(before - at > 20_000_000, "{before} {at}");
+    assert_eq!(number("jump_below_ps") - number("rate_below"), before - at);
+    assert_eq!(before - earlier, 99 * number("rate_below"));
+    assert_eq!(number("jump_above_ps"), 0);
 
     folder.write("one.goal", ONE);
     let ended = folder.heddle("run one.goal --sensitivity loggops.K");

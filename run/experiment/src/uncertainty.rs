@@ -55,6 +55,9 @@ pub struct Sensitivity {
     pub makespan: Time,
     /// Change of the makespan for each unit by which the value falls and rises.
     pub rates: [i64; 2],
+    /// Picoseconds by which the makespan jumps as soon as the value falls and rises: beside 0 where
+    /// a CPU or an interface takes two activities in another order from this value on.
+    pub jumps: [i64; 2],
     /// The least and the greatest value for which the makespan follows these rates. At the other
     /// end of an open range there is no bound up to there: 0, or a hundred times the value.
     pub range: [Time; 2],
@@ -159,17 +162,28 @@ impl Plan {
             Ok(self.makespans(&values)?.first().map_or(0, |makespan| *makespan as i128))
         };
         let (ps, makespan) = (base.ps(), run(base.ps())?);
-        let above = run(ps + 1)? - makespan;
-        let below = if ps > 0 { makespan - run(ps - 1)? } else { above };
+        // The change by the first picosecond is a jump and a rate, that by the second a rate.
+        let side = |first: u64, second: u64| -> Result<(i128, i128), Failure> {
+            let (near, far) = (run(first)?, run(second)?);
+            Ok((far - near, near - makespan - (far - near)))
+        };
+        let (above, up) = side(ps + 1, ps + 2)?;
+        let (below, down) = match ps {
+            0 => (-above, 0),
+            1 => (run(0)? - makespan, 0),
+            _ => side(ps - 1, ps - 2)?,
+        };
+        let below = -below;
         let top = ps.saturating_mul(100).max(1_000_000);
         let holds = |at: u64| -> Result<bool, Failure> {
-            let rate = if at < ps { below } else { above };
-            Ok(run(at)? == makespan + rate * (i128::from(at) - i128::from(ps)))
+            let (rate, jump) = if at < ps { (below, down) } else { (above, up) };
+            Ok(run(at)? == makespan + jump + rate * (i128::from(at) - i128::from(ps)))
         };
         let range = [bound(ps, 0, &holds)?, bound(ps, top, &holds)?].map(Time::from_ps);
-        let rates = [below, above].map(|rate| i64::try_from(rate).unwrap_or(i64::MAX));
+        let whole = |change: i128| i64::try_from(change).unwrap_or(i64::MAX);
+        let (rates, jumps) = ([below, above].map(whole), [down, up].map(whole));
         let makespan = Time::from_ps(u64::try_from(makespan).unwrap_or(u64::MAX));
-        Ok(Sensitivity { key: id.key().name, value: base, makespan, rates, range })
+        Ok(Sensitivity { key: id.key().name, value: base, makespan, rates, jumps, range })
     }
 
     /// Refuses live programs, whose computation is not the same every time.
