@@ -205,7 +205,9 @@ miri: setup
 	rustup toolchain install $(MIRI) --component miri --component rust-src --profile minimal && \
 	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" CARGO_TARGET_DIR=$(TARGET)/miri \
 		cargo +$(MIRI) miri test --locked -p heddle-rank-ipc -p heddle-objects -p heddle-libmpi \
-		--lib
+		--lib && \
+	MIRIFLAGS=-Zmiri-disable-isolation CARGO_TARGET_DIR=$(TARGET)/miri \
+		cargo +$(MIRI) miri test --locked -p heddle-kernel --lib packed
 
 # Whether a change left the results of runs of every kind as they were.
 corpus: build

@@ -41,6 +41,9 @@ pub fn lengths(topology: &Topology, routes: &Routes, random: u64) -> (u32, u64) 
             let choice = routes.choose(source, destination, || random);
             let header = Header { source, destination, level: 0, choice };
             let count = links(&topology.graph, routes, &header);
+            if let Some(between) = routes.distance(source, destination) {
+                assert_eq!(between + 2, count, "{source} to {destination}");
+            }
             longest = longest.max(count);
             sum += u64::from(count);
         }
