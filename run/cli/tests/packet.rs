@@ -93,7 +93,10 @@ fn mistakes() {
         ("--routing minimal:halves=dimension-order", "belongs to valiant"),
         ("--routing adaptive:lanes=1", "needs lanes for its escape"),
         ("--routing adaptive --set network.channels=2", "the routing needs 3"),
-        ("--routing minimal:bubble", "belongs to dimension-order and adaptive"),
+        (
+            "--routing minimal:bubble",
+            "belongs to dimension-order and direction-order, and to adaptive",
+        ),
         ("--routing adaptive:bubble --set network.buffer=7", "network.buffer=7: a buffer of 7"),
         (
             "--routing adaptive:bubble --set network.switching=wormhole",
