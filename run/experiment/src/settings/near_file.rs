@@ -105,7 +105,7 @@ mod tests {
             ("examples/machines/../rnig.goal", Some("examples/machines/../ring.goal")),
             ("examples/ring.goal", None),
             ("examples/ring.csv", Some("examples/ring.goal")),
-            ("examples/wrong.goal", None),
+            ("examples/other.goal", None),
             ("examples/something-else.csv", None),
             ("elsewhere/ring.goal", None),
             // A file is no folder.
