@@ -21,7 +21,7 @@ const PART: usize = 8;
 /// Most processes per block: as many as stay in a cache.
 pub const BLOCK: usize = 2048;
 
-/// So many processes are in the cache anyway: nothing is prefetched for them.
+/// Nothing is prefetched for up to this many processes, which are in the cache anyway.
 const CACHED: usize = 256;
 
 /// No slot.

@@ -29,7 +29,7 @@ const MOST: usize = 1 << 19;
 pub struct Packed<T> {
     start: NonNull<T>,
     count: usize,
-    /// Kept until it is dropped.
+    /// Keeps the memory of the slice until this is dropped.
     _piece: Arc<Vec<Line>>,
 }
 

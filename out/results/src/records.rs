@@ -22,9 +22,9 @@ use crate::{
 /// A message by its source rank and its number among the source's sends.
 pub type Key = (u32, u32);
 
-/// In the place of the key of a message where there is none.
+/// Stands for the key of a message where there is none.
 const NO_MESSAGE: u64 = u64::MAX;
-/// In the place of an operation of which nothing is known.
+/// Stands for an operation of which nothing is known.
 const UNKNOWN: u64 = u64::MAX;
 
 /// Joins two numbers into one that is ordered as the pair is.

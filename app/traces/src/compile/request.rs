@@ -26,7 +26,7 @@ pub struct Persistent {
     pub class: Class,
     /// Its arguments.
     pub values: Box<[i64]>,
-    /// Of a collective, the round that starts next.
+    /// The round that starts next, if it is a collective.
     pub round: Option<Round>,
 }
 
