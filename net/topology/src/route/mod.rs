@@ -18,6 +18,7 @@ mod lanes;
 mod layers;
 mod load;
 mod next;
+mod options;
 mod search;
 mod slim_fly;
 mod table;
