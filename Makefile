@@ -36,7 +36,7 @@ help:
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
 	@echo "make miri         undefined behaviour in shared memory and MPI's objects (validate, too)"
-	@echo "make corpus       compare the results of 640 runs of every kind with those recorded"
+	@echo "make corpus       compare the results of 670 runs of every kind with those recorded"
 	@echo "make rails-rig    Open MPI over shaped networks between two hosts of this machine (as" \
 		"root)"
 	@echo "make lint         formatting, clippy, documentation, licences"

@@ -39,7 +39,8 @@ TOPOLOGIES = {
     "star:hosts=24": [],
     "ring:switches=6,hosts=4": ["up-down"],
     "mesh:dims=4x3,hosts=2": ["dimension-order", "minimal"],
-    "torus:dims=4x3x2": ["dimension-order", "minimal", "valiant"],
+    "torus:dims=4x3x2": ["dimension-order", "minimal", "valiant", "direction-order", "o1turn",
+                         "romm"],
     "hypercube:dimensions=4,hosts=2": ["dimension-order", "minimal"],
     "hyperx:dims=4x3,hosts=2": ["dimension-order", "minimal", "valiant"],
     "complete:switches=6,hosts=4": ["minimal", "valiant"],
@@ -50,6 +51,16 @@ TOPOLOGIES = {
     "slim-fly:q=4": ["minimal", "valiant"],
     "rails:rails=4,hosts=4,units=3,spines=2": ["up-down"],
     "H128_S24": ["d-mod-k"],
+}
+# Where load, a draw for each message, or the lanes of `packet` matter.
+ROUTERS = {
+    "torus:dims=4x3x2": ["dimension-order", "direction-order", "adaptive", "dimension-order:bubble",
+                         "adaptive:bubble", "valiant", "o1turn", "romm", "ugal-l", "par"],
+    "hyperx:dims=4x3,hosts=2": ["minimal", "ugal-l", "par", "dal", "dimension-adaptive"],
+    "complete:switches=6,hosts=4": ["ugal-l", "ugal-g"],
+    "k-ary-n-tree:k=3,n=3": ["adaptive-up", "random-up"],
+    "dragonfly:p=2": ["minimal", "valiant", "ugal-l", "ugal-g", "par"],
+    "slim-fly:q=4": ["minimal", "ugal-l", "par"],
 }
 COLLECTIVES = {
     "allgather": "ring bruck rdb 2dmesh NTSLR".split(),
@@ -118,6 +129,11 @@ def runs(heddle):
             yield (f"infiniband {topology} {routing}",
                    ["run", "pattern:linear-alltoall", "--ranks", "24", "--size", "9000B", *network],
                    True)
+    for topology, routings in ROUTERS.items():
+        for routing in routings:
+            yield (f"packet {topology} {routing}",
+                   ["run", "traffic:uniform", "--network", "packet", "--topology", topology,
+                    "--routing", routing, "--load", "0.3"], True)
     for pattern in TRAFFIC:
         command = ["run", f"traffic:{pattern}", "--network", "infiniband", "--topology",
                    "torus:dims=4x4", "--load", "0.1:0.5:0.2"]

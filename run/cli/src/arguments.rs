@@ -505,6 +505,12 @@ Examples:
   heddle topology M9 --fail links=5% --seed 2 --routes h0:h647
   heddle topology cluster.txt --tables lfts.txt --format json";
 
+/// The help of `--routing`.
+fn routings() -> String {
+    let names = topology::route::ALGORITHMS.map(|(name, _)| name).join(", ");
+    format!("Routing: {names}; with :lanes=1 on one lane")
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = format!("{TOPOLOGY_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Topology {
@@ -512,9 +518,7 @@ pub struct Topology {
     /// the kinds
     #[arg(value_name = "TOPOLOGY")]
     pub spec: String,
-    /// Routing: min-hop, up-down, d-mod-k, s-mod-k, random-up, dimension-order, minimal or valiant;
-    /// with :lanes=1 on one lane
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = routings())]
     pub routing: Option<String>,
     /// Forwarding tables instead of a routing: FDB vectors or a dump of linear forwarding tables
     #[arg(long, value_name = "FILE", conflicts_with = "routing")]

@@ -226,7 +226,7 @@ fn used_somewhere(configuration: &Configuration) -> Result<Option<String>, Mista
         models(configuration).into_iter().filter(|model| model.missing.is_none()).collect();
     let kinds = |model: &Model| {
         let word = model.settings.iter().find(|(id, _)| *id == keys::network::MODEL.id());
-        let named = |word| scope::Model::ALL.into_iter().find(|model| model.name() == word);
+        let named = |word| scope::Model::ALL.iter().copied().find(|model| model.name() == word);
         word.map_or(Some(configuration.model()), |(_, word)| named(*word))
     };
     let kinds: Vec<_> = run.iter().filter_map(kinds).collect();

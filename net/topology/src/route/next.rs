@@ -161,7 +161,7 @@ impl Next {
         match self {
             Self::Tree(tree) => tree.choices().map_or(0, |choices| below(choices) + 1),
             Self::Switches(table) => table.choose(source, destination, below),
-            _ => 0,
+            Self::Hosts { .. } | Self::Grid(_) | Self::HyperX(_) | Self::Butterfly(_) => 0,
         }
     }
 }

@@ -141,7 +141,7 @@ impl Configuration {
             return Model::Rails;
         }
         let word = self.word(keys::network::MODEL);
-        let named = Model::ALL.into_iter().find(|model| model.name() == word);
+        let named = Model::ALL.iter().copied().find(|model| model.name() == word);
         match named {
             Some(Model::Loggops) | None if self.word(keys::loggops::COMPAT) == "loggopsim" => {
                 Model::Loggopsim

@@ -1,37 +1,55 @@
 //! The scope of a key: the models and workloads for which it means something, and its part.
 
-/// The models that a key can belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Model {
-    /// Messages take L and do not meet.
-    Loggops,
-    /// Messages take L, by the rules of `LogGOPSim`.
-    Loggopsim,
-    /// Packets through switches.
-    Infiniband,
-    /// Packets through routers with virtual channels.
-    Packet,
-    /// Flows that share links.
-    Flow,
-    /// Several networks, each by a model of its own.
-    Rails,
+/// Declares an enumeration with the list of its variants, so that none can be left out there.
+macro_rules! counted {
+    ($(#[$about:meta])* pub enum $name:ident { $($(#[$meaning:meta])* $variant:ident,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$meaning])* $variant,)*
+        }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+        }
+    };
 }
 
-/// The kinds of workloads that a key can belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Workload {
-    /// A schedule in a file.
-    Goal,
-    /// A pattern.
-    Pattern,
-    /// A collective operation.
-    Collective,
-    /// The traces of a run.
-    Traces,
-    /// A live program.
-    Live,
-    /// Synthetic traffic.
-    Traffic,
+counted! {
+    /// The models that a key can belong to.
+    pub enum Model {
+        /// Messages take L and do not meet.
+        Loggops,
+        /// Messages take L, by the rules of `LogGOPSim`.
+        Loggopsim,
+        /// Packets through switches.
+        Infiniband,
+        /// Packets through routers with virtual channels.
+        Packet,
+        /// Flows that share links.
+        Flow,
+        /// Several networks, each by a model of its own.
+        Rails,
+    }
+}
+
+counted! {
+    /// The kinds of workloads that a key can belong to.
+    pub enum Workload {
+        /// A schedule in a file.
+        Goal,
+        /// A pattern.
+        Pattern,
+        /// A collective operation.
+        Collective,
+        /// The traces of a run.
+        Traces,
+        /// A live program.
+        Live,
+        /// Synthetic traffic.
+        Traffic,
+    }
 }
 
 /// The part of an experiment that a key describes.
@@ -59,10 +77,6 @@ pub struct Scope {
 }
 
 impl Model {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Loggops, Self::Loggopsim, Self::Infiniband, Self::Packet, Self::Flow, Self::Rails];
-
     /// The settings that choose it.
     pub const fn choice(self) -> &'static str {
         match self {
@@ -89,10 +103,6 @@ impl Model {
 }
 
 impl Workload {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Goal, Self::Pattern, Self::Collective, Self::Traces, Self::Live, Self::Traffic];
-
     /// One of them, with its article.
     pub const fn name(self) -> &'static str {
         match self {
@@ -123,12 +133,12 @@ impl Scope {
 
     /// The models that use the key.
     pub fn models(self) -> impl Iterator<Item = Model> {
-        Model::ALL.into_iter().filter(move |model| self.has_model(*model))
+        Model::ALL.iter().copied().filter(move |model| self.has_model(*model))
     }
 
     /// The workloads that use the key.
     pub fn workloads(self) -> impl Iterator<Item = Workload> {
-        Workload::ALL.into_iter().filter(move |workload| self.has_workload(*workload))
+        Workload::ALL.iter().copied().filter(move |workload| self.has_workload(*workload))
     }
 }
 
@@ -157,8 +167,8 @@ const fn scope(part: Part, models: u16, workloads: u16) -> Scope {
 use Model::{Flow, Infiniband, Loggops, Loggopsim, Packet, Rails};
 use Workload::{Collective, Goal, Live, Pattern, Traces, Traffic};
 
-const ANY_MODEL: u16 = models(&Model::ALL);
-const ANY_WORKLOAD: u16 = workloads(&Workload::ALL);
+const ANY_MODEL: u16 = models(Model::ALL);
+const ANY_WORKLOAD: u16 = workloads(Workload::ALL);
 /// Workloads with ranks.
 const PROGRAMS: u16 = workloads(&[Goal, Pattern, Collective, Traces, Live]);
 /// Models with hosts that ranks are placed on.
