@@ -204,7 +204,7 @@ pub fn connect() -> Result<Connected> {
     RankOptions::new(|name| std::env::var_os(name)).adopt(&mpi);
     let writer = Writer::new(memory, *rank);
     let port = mpi.port.get_or_init(|| Client::new(writer, *rank, *first, Box::new(Process), end));
-    port.locate_by(place::here);
+    port.locate_by(&place::Stack);
     Ok(Connected { universe: *universe, program: *program, birth: port.begin() })
 }
 
@@ -213,7 +213,7 @@ pub fn connect() -> Result<Connected> {
 pub fn hold(rank: &Mpi, port: Client, options: RankOptions, variables: Rc<[Range<usize>]>) {
     threads::forbid();
     rank.shares_process.set(true);
-    port.locate_by(place::here);
+    port.locate_by(&place::Stack);
     rank.options.set(Some(options));
     // A rank is held once.
     let _ = rank.variables.set(variables);
@@ -333,8 +333,8 @@ pub fn time(mpi: &Mpi, port: &Client) -> u64 {
 pub fn look(now: impl Fn(&Mpi, &Client) -> u64) -> u64 {
     alongside(|mpi| {
         let Some(port) = mpi.port.get() else { return 0 };
-        port.tell_call("MPI_Wtime");
         computed(mpi);
+        port.tell_call("MPI_Wtime");
         let now = now(mpi, port);
         leave(mpi);
         now
@@ -343,10 +343,11 @@ pub fn look(now: impl Fn(&Mpi, &Client) -> u64) -> u64 {
 
 /// A call begins.
 pub fn enter(mpi: &Mpi, name: &'static str) {
+    // To find the place of a call is no computation of the program.
+    computed(mpi);
     if let Some(port) = mpi.port.get() {
         port.enter(name);
     }
-    computed(mpi);
 }
 
 /// Tells the simulator what the rank computed since the last call.

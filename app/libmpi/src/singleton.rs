@@ -178,6 +178,8 @@ impl World {
             Command::Start(_)
             | Command::Compute(_)
             | Command::In(_)
+            | Command::Place(_)
+            | Command::At(_)
             | Command::Sampled { .. }
             | Command::Sleep(_)
             | Command::Leave(_)

@@ -12,6 +12,8 @@ use rustc_hash::FxHashSet;
 pub struct Call {
     /// The name of the function in C; empty for what is none, such as a look at the host's clock.
     pub name: Arc<str>,
+    /// The place in the program that it was called from; empty if that is not known.
+    pub place: Arc<str>,
     /// The index of its first operation. Where that starts, the call before is over.
     pub first: u32,
     /// Is true if that is the computation before the call, which begins when it is done.
@@ -51,8 +53,12 @@ impl Kept {
 pub struct CallLog {
     rank: u32,
     kept: Kept,
-    /// The names of the functions that it has called.
+    /// The names of the functions that it has called, and of places.
     names: FxHashSet<Arc<str>>,
+    /// The places that it has told; the first one is none.
+    places: Vec<Arc<str>>,
+    /// The place that it calls from, among these.
+    at: usize,
     /// The function that it has called, as long as no operation is known of the call.
     fresh: Option<Arc<str>>,
     own: Calls,
@@ -61,23 +67,41 @@ pub struct CallLog {
 impl CallLog {
     /// A log of a rank, whose calls are `kept` in the end.
     pub fn new(rank: u32, kept: Kept) -> Self {
-        Self { rank, kept, names: FxHashSet::default(), fresh: None, own: Calls::default() }
+        let (names, places, own) = (FxHashSet::default(), vec!["".into()], Calls::default());
+        Self { rank, kept, names, places, at: 0, fresh: None, own }
+    }
+
+    fn name(&mut self, name: &str) -> Arc<str> {
+        let known = self.names.get(name).cloned();
+        known.unwrap_or_else(|| {
+            let name: Arc<str> = name.into();
+            self.names.insert(Arc::clone(&name));
+            name
+        })
+    }
+
+    /// The rank calls from a new place from now on.
+    pub fn place(&mut self, name: &str) {
+        let name = self.name(name);
+        self.at = self.places.len();
+        self.places.push(name);
+    }
+
+    /// The rank calls from a place that it has told.
+    pub const fn at(&mut self, number: u32) {
+        self.at = number as usize;
     }
 
     /// The rank is in a function of MPI from now on, or with an empty name in none.
     pub fn begin(&mut self, name: &str) {
-        let known = self.names.get(name).cloned();
-        self.fresh = Some(known.unwrap_or_else(|| {
-            let name: Arc<str> = name.into();
-            self.names.insert(Arc::clone(&name));
-            name
-        }));
+        self.fresh = Some(self.name(name));
     }
 
     /// The rank has an operation more; it may be the computation before the present call.
     pub fn add(&mut self, first: u32, computes: bool) {
         if let Some(name) = self.fresh.take() {
-            self.own.calls.push(Call { name, first, computes });
+            let place = self.places.get(self.at).cloned().unwrap_or_default();
+            self.own.calls.push(Call { name, place, first, computes });
         }
     }
 

@@ -272,6 +272,8 @@ impl Rank {
                     log.begin(&self.inside);
                 }
             }
+            Command::Place(name) => self.log.iter_mut().for_each(|log| log.place(name)),
+            &mut Command::At(number) => self.log.iter_mut().for_each(|log| log.at(number)),
             Command::Exit => {
                 self.before(rules, true)?;
                 self.log.iter_mut().for_each(|log| log.finish());

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::arena::{self, Arena, Full};
 use crate::channel::{Channel, Completion, MpiUse, RANKS_TURN, Reply};
 use crate::command::{Command, Poll, Shape, Taken};
+use crate::places::{Locate, Places};
 use crate::start::{Start, Started};
 use crate::words::Encoder;
 use crate::{Memory, Numbered, Offset, Rule, Ticket};
@@ -69,7 +70,9 @@ pub struct Client {
     /// The function of MPI that the rank is in, and the last one that the simulator was told.
     inside: Cell<[&'static str; 2]>,
     /// Finds out where in the program the rank is.
-    locate: Cell<fn() -> Option<String>>,
+    locate: Cell<Option<&'static dyn Locate>>,
+    /// The places that the simulator was told.
+    places: RefCell<Places>,
     /// True if it has said goodbye.
     left: Cell<bool>,
     /// Called when the simulator wants the rank to end.
@@ -95,7 +98,8 @@ impl Client {
             ahead: Cell::new((0, 0)),
             suspend,
             inside: Cell::default(),
-            locate: Cell::new(|| None),
+            locate: Cell::default(),
+            places: RefCell::default(),
             left: Cell::new(false),
             end,
         }
@@ -145,19 +149,28 @@ impl Client {
         self.tell_call(name);
     }
 
-    /// Tells the simulator, if it wants to know each call, what the rank is in: a function, or with
-    /// an empty name none of MPI.
+    /// Tells the simulator, if it wants to know each call, what the rank is in: a function, and the
+    /// place that it is called from, or with an empty name none of MPI.
     pub fn tell_call(&self, name: &'static str) {
         if self.memory().tells_calls() {
             self.inside.set([name, name]);
+            if !name.is_empty() {
+                self.tell_place();
+            }
             self.say(&Command::In(name.to_owned()));
         }
     }
 
-    /// Sets the function that finds out where in the program the rank is: its text is added to the
-    /// name of the function of MPI.
-    pub fn locate_by(&self, locate: fn() -> Option<String>) {
-        self.locate.set(locate);
+    fn tell_place(&self) {
+        let Some(locate) = self.locate.get() else { return };
+        if let Some(place) = self.places.borrow_mut().tell(locate) {
+            self.say(&place);
+        }
+    }
+
+    /// Sets what finds out where in the program the rank is.
+    pub fn locate_by(&self, locate: &'static dyn Locate) {
+        self.locate.set(Some(locate));
     }
 
     /// Writes a command. It is inlined, so that a command that is known at compile time is never
@@ -379,7 +392,8 @@ impl Client {
             if !reply.asks_place {
                 break reply;
             }
-            let place = (self.locate.get())().unwrap_or_default();
+            let place = self.locate.get().and_then(|locate| locate.place(locate.caller()));
+            let place = place.map_or_else(String::new, |place| format!(" {place}"));
             self.say(&Command::In(format!("{name}{place}")));
         };
         self.now.store(reply.now, Ordering::Relaxed);

@@ -251,6 +251,12 @@ pub enum Command {
     Start(Vec<u8>),
     /// It is in a function of MPI, for messages.
     In(String),
+    /// The functions that it is in from now on are called from a place of the program that it has
+    /// not told yet: the place's name, which is empty if nothing is known of it. Places of a rank
+    /// are numbered from 1.
+    Place(String),
+    /// They are called from a place that it has told, by its number.
+    At(u32),
     /// It is done.
     Exit,
     /// It ends all ranks, with an exit code.

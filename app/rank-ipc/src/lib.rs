@@ -22,6 +22,7 @@ mod memory;
 mod numbered;
 mod parent;
 mod pinning;
+mod places;
 mod samples;
 pub mod start;
 mod words;
@@ -35,6 +36,7 @@ pub use memory::{ENVIRONMENT, Layout, Lost, Memory, NAMES, share};
 pub use numbered::Numbered;
 pub use parent::{End, end_with_parent};
 pub use pinning::Pinning;
+pub use places::{Locate, Place};
 pub use samples::{Rule, Samples};
 pub use words::{Decoder, Encoder};
 

@@ -144,6 +144,8 @@ impl Encoder {
             }
             &Command::Alarm(at) => self.words.extend([12, at]),
             Command::In(name) => self.bytes(13, name.as_bytes()),
+            Command::Place(name) => self.bytes(26, name.as_bytes()),
+            Command::At(number) => self.words.extend([27, u64::from(*number)]),
             Command::Start(what) => self.bytes(18, what),
             Command::Exit => self.words.push(14),
             Command::Order => self.words.push(23),
@@ -211,6 +213,10 @@ impl<'a> Decoder<'a> {
         let mut bytes: Vec<u8> = self.list()?.iter().flat_map(|word| word.to_le_bytes()).collect();
         bytes.truncate(length);
         Some(bytes)
+    }
+
+    fn text(&mut self) -> Option<String> {
+        Some(String::from_utf8_lossy(&self.bytes()?).into_owned())
     }
 
     fn members(&mut self) -> Option<Members> {
@@ -327,7 +333,9 @@ impl Decoder<'_> {
             10 => self.communicator()?,
             11 => Command::Release(self.word()?, self.small()?),
             12 => Command::Alarm(self.word()?),
-            13 => Command::In(String::from_utf8_lossy(&self.bytes()?).into_owned()),
+            13 => Command::In(self.text()?),
+            26 => Command::Place(self.text()?),
+            27 => Command::At(self.small()?),
             14 => Command::Exit,
             23 => Command::Order,
             24 => Command::Computed,
@@ -361,6 +369,8 @@ mod tests {
             Command::Called(Shape::Blocking),
             Command::Called(Shape::Posted),
             Command::Forget(7),
+            Command::Place("ring.c:42".to_owned()),
+            Command::At(3),
             Command::receive(crate::ANY, Tag { tag: None, ..tag }, u64::MAX),
             send,
             Command::Called(Shape::Posted),

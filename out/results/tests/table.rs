@@ -101,6 +101,7 @@ fn calls_are_rows() {
         rank: 3,
         thread,
         name: name.into(),
+        place: if thread == 0 { "a.c:7".into() } else { "".into() },
         enter,
         leave,
     };
@@ -110,6 +111,7 @@ fn calls_are_rows() {
     ];
     let mut out = Vec::new();
     write_calls(&mut out, calls.into_iter()).unwrap();
-    let expected = "rank,thread,call,enter_ps,return_ps\n3,0,MPI_Send,7,1000009\n3,1,MPI_Wait,8,\n";
+    let expected = "rank,thread,call,enter_ps,return_ps,place\n\
+                    3,0,MPI_Send,7,1000009,a.c:7\n3,1,MPI_Wait,8,,\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }

@@ -21,7 +21,7 @@ fn read<R: Row>(text: &[u8]) -> Result<Vec<R>, String> {
 
 fn call(name: &str) -> CallRow {
     let (enter, leave) = (Some(Time::from_ps(7)), None);
-    CallRow { rank: 3, thread: 1, call: name.to_owned().into(), enter, leave }
+    CallRow { rank: 3, thread: 1, call: name.to_owned().into(), enter, leave, place: None }
 }
 
 /// Names may come from files: RFC 4180 doubles quotation marks within quoted cells.
@@ -32,7 +32,7 @@ fn text_of_any_kind_comes_back() {
     let text = written(rows.clone());
     assert_eq!(read::<CallRow>(&text).unwrap(), rows);
     let shown = String::from_utf8(text).unwrap();
-    assert!(shown.contains("\n3,1,\"say \"\"hello\"\"\",7,\n"), "{shown}");
+    assert!(shown.contains("\n3,1,\"say \"\"hello\"\"\",7,,\n"), "{shown}");
 }
 
 #[test]

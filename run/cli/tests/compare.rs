@@ -85,7 +85,8 @@ fn what_cannot_be_compared() {
 fn a_rank_number_decides_no_allocation() {
     let folder = Folder::new("compare-rank");
     let calls = |rank: &str| {
-        format!("rank,thread,call,enter_ps,return_ps\n0,0,MPI_Send,1,5\n{rank},0,MPI_Recv,2,9\n")
+        let head = "rank,thread,call,enter_ps,return_ps,place";
+        format!("{head}\n0,0,MPI_Send,1,5,\n{rank},0,MPI_Recv,2,9,a.c:7\n")
     };
     for (name, rank) in [("large", "4294967295"), ("small", "1"), ("wraps", "4294967296")] {
         std::fs::create_dir(folder.path(name)).unwrap();

@@ -336,7 +336,8 @@ fn names_are_text() {
     write("activity.csv", &format!("{head}\n0,0,compute,0,1000,,1\n"));
     let head = "line,text,operations,compute_ps,send_ps,receive_ps";
     write("lines.csv", &format!("{head}\n1,{cell},1,1000,0,0\n"));
-    write("calls.csv", &format!("rank,thread,call,enter_ps,return_ps\n0,0,{cell},0,1000\n"));
+    let head = "rank,thread,call,enter_ps,return_ps,place";
+    write("calls.csv", &format!("{head}\n0,0,{cell},0,1000,{cell}\n"));
     let head = "device,port,lane,start_ps,flits,utilisation,queue_mean_flits,queue_max_flits,\
                 stalled_ps,fecn";
     let lane = |start| format!("{cell},1,0,{start},1,0.5,0,0,0,0\n");

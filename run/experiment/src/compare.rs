@@ -156,7 +156,8 @@ fn visit_trace(traces: &Traces, rank: u32, each: &mut Each) -> Result<Vec<String
                 if call.class == Class::Finalize {
                     leave = enter;
                 }
-                each(&Call { rank, thread: record.thread, name: call.name, enter, leave })?;
+                let (thread, name) = (record.thread, call.name);
+                each(&Call { rank, thread, name, place: "", enter, leave })?;
             }
         }
     }
@@ -166,10 +167,10 @@ fn visit_trace(traces: &Traces, rank: u32, each: &mut Each) -> Result<Vec<String
 
 fn visit_table(path: &Path, each: &mut Each) -> Result<(), Failure> {
     for row in Reader::<CallRow>::open(path).map_err(unreadable)? {
-        let CallRow { rank, thread, call, enter, leave } = row.map_err(unreadable)?;
+        let CallRow { rank, thread, call, enter, leave, .. } = row.map_err(unreadable)?;
         // A deadlock kept the others from happening.
         if let (Some(enter), Some(leave)) = (enter, leave) {
-            each(&Call { rank, thread, name: &call, enter, leave })?;
+            each(&Call { rank, thread, name: &call, place: "", enter, leave })?;
         }
     }
     Ok(())

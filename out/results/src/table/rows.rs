@@ -116,6 +116,9 @@ tables! {
             "When it was called: the computation before it is over.";
         leave: Option<Time>, "return_ps", "ps",
             "When it returned: the computation behind it begins.";
+        place: Option<Text>, "place", "",
+            "Where a live program called it: file and line, or the name of the function where no \
+             line is known.";
     }
 
     /// A row of `computation.csv`.
@@ -299,6 +302,7 @@ impl CallRow {
             call: call.name.to_string().into(),
             enter: reached(call.enter),
             leave: reached(call.leave),
+            place: (!call.place.is_empty()).then(|| call.place.to_string().into()),
         }
     }
 }
@@ -329,6 +333,8 @@ pub struct Call<N = Arc<str>> {
     pub thread: u32,
     /// Its name in C.
     pub name: N,
+    /// The place in the program that it was called from; empty if that is not known.
+    pub place: N,
     /// Time at which it was called. This and the following are [`Time::MAX`] if that never
     /// happened.
     pub enter: Time,

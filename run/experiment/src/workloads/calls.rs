@@ -15,6 +15,8 @@ struct Marked {
     thread: u32,
     /// The function; empty for what is none, such as a look at another clock.
     name: Arc<str>,
+    /// The place in the program; empty if that is not known.
+    place: Arc<str>,
     /// The operation with whose start the call before is over.
     first: u32,
     /// The computation before the call; without it, the call begins at once.
@@ -24,10 +26,12 @@ struct Marked {
 /// The calls of the ranks of a schedule.
 pub(super) fn of_traces(marks: &[Vec<Mark>], tables: &Tables) -> Vec<Call> {
     let mut names: BTreeMap<u32, Arc<str>> = BTreeMap::new();
+    let place: Arc<str> = "".into();
     let mut marked = |mark: &Mark| {
         let name = || Table::get().by_id(mark.call).map_or("", |call| call.name).into();
         let name = Arc::clone(names.entry(mark.call).or_insert_with(name));
-        Marked { thread: mark.thread, name, first: mark.first, before: Some(mark.before) }
+        let (thread, place) = (mark.thread, Arc::clone(&place));
+        Marked { thread, name, place, first: mark.first, before: Some(mark.before) }
     };
     let ranks = marks.iter().map(|marks| (marks.iter().map(&mut marked).collect(), true));
     timed(ranks, &tables.computations)
@@ -35,9 +39,9 @@ pub(super) fn of_traces(marks: &[Vec<Mark>], tables: &Tables) -> Vec<Call> {
 
 /// The calls of live ranks.
 pub(super) fn of_live(ranks: Vec<live::Calls>, tables: &Tables) -> Vec<Call> {
-    let marked = |live::Call { name, first, computes }| {
+    let marked = |live::Call { name, place, first, computes }| {
         let before = computes.then_some(first);
-        Marked { thread: 0, name, first, before }
+        Marked { thread: 0, name, place, first, before }
     };
     let ranks = ranks
         .into_iter()
@@ -70,7 +74,8 @@ fn timed(
             let last = if finished { enter } else { Time::MAX };
             let leave = next.insert(mark.thread, start).unwrap_or(last);
             if !mark.name.is_empty() {
-                calls.push(Call { rank, thread: mark.thread, name: mark.name, enter, leave });
+                let Marked { thread, name, place, .. } = mark;
+                calls.push(Call { rank, thread, name, place, enter, leave });
             }
         }
         if let Some(own) = calls.get_mut(first..) {
