@@ -1,6 +1,6 @@
 // The page: reads the document, and shows what each run has.
 
-import { calls } from "./calls";
+import { calls, places } from "./calls";
 import { compare } from "./compare";
 import { curves } from "./curves";
 import { h, redrawAll } from "./dom";
@@ -46,7 +46,7 @@ function sections(run: Run): (HTMLElement | null)[] {
     setTimeout(() => load(run, [timeline], show));
   }
   const rest = [network(run), parameters(run), again(run)];
-  return [...shown, messages(run), calls(run), lines(run), ...rest];
+  return [...shown, messages(run), calls(run), places(run), lines(run), ...rest];
 }
 
 /** Timelines of several runs on one scale, which move together. */

@@ -24,6 +24,7 @@ export interface Run {
   activity?: Json;
   messages?: Json;
   calls?: Json;
+  places?: Json;
   lines?: Json;
   network?: Json;
   loads?: Json;
@@ -76,6 +77,8 @@ export interface Path {
   line: Float64Array;
   /** The text of lines, where there is one text. */
   text: Map<number, string>;
+  /** The place in a live program that called MPI. */
+  place: (string | undefined)[];
 }
 
 /** Lists of places, by rank. */
@@ -208,13 +211,14 @@ export async function eventsOf(run: Run): Promise<{ slices?: Slices; messages?: 
 export async function pathOf(run: Run): Promise<Path | undefined> {
   const path = run.path;
   if (!path) return undefined;
-  const [kind, rank, lengths, message, calls, line] = await Promise.all([
+  const [kind, rank, lengths, message, calls, line, places] = await Promise.all([
     numbersOf(path.kinds),
     numbersOf(path.ranks),
     numbersOf(path.lengths),
     numbersOf(path.messages),
     numbersOf(path.calls),
     numbersOf(path.lines),
+    numbersOf(path.places),
   ]);
   const [start, end] = [0, 0].map(() => new Float64Array(kind.length));
   let time = path.start_ps;
@@ -223,9 +227,12 @@ export async function pathOf(run: Run): Promise<Path | undefined> {
     time = end[place] = time + lengths[place];
     message[place] -= 1;
   }
-  const call = Array.from(calls, (place) => (place > 0 ? path.names[place - 1] : undefined));
+  const named = (numbers: Float64Array, names: string[]) =>
+    Array.from(numbers, (number) => (number > 0 ? names[number - 1] : undefined));
+  const call = named(calls, path.names);
+  const place = named(places, path.place_names);
   const text = await textsOf(run);
-  return { kind, rank, start, end, message, call, line, text };
+  return { kind, rank, start, end, message, call, line, text, place };
 }
 
 /** The text of the lines that the critical path goes through. */

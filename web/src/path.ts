@@ -86,10 +86,14 @@ function total(path: Path): string {
   return `In all: ${used.map(([name, sum]) => `${name} ${time(sum)}`).join(", ")}.`;
 }
 
-/** The line that a step comes from, with its text where that is known. */
+/** The line that a step comes from, with its text where that is known, or the place in a live
+ * program that called MPI. */
 function lineOf(path: Path, step: number): string | Node {
   const line = path.line[step];
-  if (!line) return "";
+  if (!line) {
+    const place = path.place[step];
+    return place ? h("code", {}, place) : "";
+  }
   const text = path.text.get(line);
   return text ? h("span", { class: "line" }, `${line}: `, h("code", {}, text)) : String(line);
 }

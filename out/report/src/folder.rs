@@ -114,7 +114,7 @@ fn program(folder: &Path, options: &Options, blobs: &mut Blobs) -> Result<Value,
     let last = time("/critical_path/rank").unwrap_or(u64::MAX);
     let path = match u32::try_from(last) {
         Ok(rank) if u64::from(rank) < scale.ranks => {
-            path::read(folder, &scale, rank, &mut chosen, blobs)?
+            path::read(folder, &scale, (rank, options.anonymous), &mut chosen, blobs)?
         }
         _ => Value::Null,
     };
@@ -125,6 +125,7 @@ fn program(folder: &Path, options: &Options, blobs: &mut Blobs) -> Result<Value,
     if options.anonymous {
         anonymous::summary(&mut summary);
     }
+    let (calls, places) = calls::read(folder, &scale, options.anonymous)?;
     let mut messages = messages::read(folder, &scale, &chosen)?;
     let activity = activity::read(folder, &scale, &chosen, &mut messages.links, blobs)?;
     Ok(json!({
@@ -140,7 +141,8 @@ fn program(folder: &Path, options: &Options, blobs: &mut Blobs) -> Result<Value,
         "path": path,
         "activity": activity,
         "messages": messages.finish(blobs),
-        "calls": calls::read(folder, &scale)?,
+        "calls": calls,
+        "places": places,
         "lines": lines::read(folder, &chosen, options.anonymous, blobs)?,
         "network": network,
         "loads": loads,

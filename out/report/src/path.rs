@@ -10,7 +10,11 @@
 //! of its own chain while it runs (`critical_path` in `summary.json`); where several causes meet at
 //! one instant the two may differ in the parts that they assign, never in the sum.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use host::Activity;
 use results::{ActivityRow, MessageRow};
@@ -173,12 +177,36 @@ impl Walk<'_> {
     }
 }
 
+/// The names that steps have, by numbers from 1 on; 0 is none.
+struct Named {
+    names: Vec<String>,
+    numbers: BTreeMap<String, u64>,
+    column: Column,
+}
+
+impl Named {
+    fn new() -> Self {
+        Self { names: Vec::new(), numbers: BTreeMap::new(), column: Column::new() }
+    }
+
+    fn push(&mut self, name: Option<String>) {
+        let next = self.names.len() as u64 + 1;
+        let number = name.map_or(0, |name| {
+            *self.numbers.entry(name).or_insert_with_key(|name| {
+                self.names.push(name.clone());
+                next
+            })
+        });
+        self.column.push(number);
+    }
+}
+
 /// Walks the critical path of a run, which ends on `rank`, and adds its events to those chosen;
-/// null if the folder does not tell enough.
+/// null if the folder does not tell enough. An `anonymous` path has no places of the program.
 pub fn read(
     folder: &Path,
     scale: &Scale,
-    rank: u32,
+    (rank, anonymous): (u32, bool),
     chosen: &mut Chosen,
     blobs: &mut Blobs,
 ) -> Result<Value, Error> {
@@ -191,9 +219,9 @@ pub fn read(
     walk.walk(rank, scale.horizon)?;
     let mut steps = walk.steps;
     steps.reverse();
-    let [mut kinds, mut ranks, mut lengths, mut on_message, mut in_call, mut lines] =
-        [(); 6].map(|()| Column::new());
-    let mut names: Vec<String> = Vec::new();
+    let [mut kinds, mut ranks, mut lengths, mut on_message, mut lines] =
+        [(); 5].map(|()| Column::new());
+    let (mut functions, mut places) = (Named::new(), Named::new());
     for step in &steps {
         kinds.push(u64::from(step.kind));
         ranks.push(u64::from(step.rank));
@@ -201,13 +229,9 @@ pub fn read(
         on_message.push(step.message.map_or(0, |id| id + 1));
         lines.push(step.line.map_or(0, u64::from));
         let call = calls.during(step.rank, step.start, step.end)?;
-        let place = call.map(|call| {
-            names.iter().position(|name| *name == call).unwrap_or_else(|| {
-                names.push(call);
-                names.len() - 1
-            })
-        });
-        in_call.push(place.map_or(0, |place| place as u64 + 1));
+        let (function, place) = call.map(|call| (call.call, call.place)).unzip();
+        functions.push(function.map(Cow::into_owned));
+        places.push(place.flatten().filter(|_| !anonymous).map(Cow::into_owned));
     }
     Ok(json!({
         "count": steps.len(),
@@ -216,8 +240,10 @@ pub fn read(
         "ranks": blobs.add(ranks),
         "lengths": blobs.add(lengths),
         "messages": blobs.add(on_message),
-        "calls": blobs.add(in_call),
+        "calls": blobs.add(functions.column),
+        "names": functions.names,
         "lines": blobs.add(lines),
-        "names": names,
+        "places": blobs.add(places.column),
+        "place_names": places.names,
     }))
 }

@@ -201,7 +201,31 @@ fn a_live_program() {
         "texts": texts,
         "canvases": ["#timeline canvas"],
     });
-    open(&folder, &chromium, &[page]);
+    open(&folder, &chromium, &[page, lines_of_a_program(&folder)]);
+}
+
+/// The page of a program whose calls take a known time (`live/calls.rs`): with a round of 28 988 ns
+/// and sends of 1500 ns, three receives of rank 0 take 27 488 ns each. The page that names nobody
+/// has no lines.
+fn lines_of_a_program(folder: &Folder) -> Value {
+    let program = mpi::compiled("lines");
+    let how = "-n 2 --compute-time off -q -o lines --report";
+    success(&folder.heddle(&format!("mpirun {how} {}", program.display())));
+    success(&folder.heddle("report lines -o nobody.html --anonymous"));
+    assert!(!String::from_utf8(folder.read("nobody.html")).expect("text").contains("lines.c"));
+    let cells = [
+        ("#places caption", "Time in MPI calls by source line, over all ranks".to_owned()),
+        ("#places tbody tr:nth-child(1) th code", "lines.c:8".to_owned()),
+        ("#places tbody tr:nth-child(1) td:nth-child(2)", "MPI_Recv".to_owned()),
+        ("#places tbody tr:nth-child(1) td:nth-child(4)", shown(3.0 * 27_488e3)),
+        ("#places tbody tr:nth-child(1) td:nth-child(6)", "3".to_owned()),
+        ("#places tbody tr:nth-child(2) th code", "lines.c:13".to_owned()),
+        ("#places tbody tr:nth-child(2) td:nth-child(4)", shown(2.0 * 27_488e3 + 11_494e3)),
+        ("#places tbody tr:nth-child(3) th code", "lines.c:14".to_owned()),
+        ("#places tbody tr:nth-child(4) th code", "lines.c:7".to_owned()),
+        ("#path tbody tr:nth-child(1) code", "lines.c:7".to_owned()),
+    ];
+    json!({ "file": folder.path("lines/report.html"), "texts": cells })
 }
 
 fn traffic(folder: &Folder) -> Value {
@@ -374,6 +398,7 @@ fn names_are_text() {
     pages[0]["texts"] = json!([
         ["h1", run],
         ["#calls tbody th", MARKUP],
+        ["#places tbody code", MARKUP],
         ["#lines tbody code", MARKUP],
         ["#path tbody code", MARKUP]
     ]);
