@@ -118,7 +118,8 @@ error: out/../app.goal has changed since out/manifest.json was written
     assert_eq!((ended.code, ended.stderr.as_str()), (0, expected));
     fs::remove_file(folder.path("app.goal")).expect("removed");
     let ended = folder.heddle("run out/manifest.json");
-    let expected = "error: out/../app.goal: No such file or directory\n";
+    let expected = "error: out/manifest.json: `workload.source`: out/../app.goal: No such file or \
+                    directory\n";
     assert_eq!((ended.code, ended.stderr.as_str()), (1, expected));
 }
 

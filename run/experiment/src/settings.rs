@@ -4,6 +4,7 @@
 pub(crate) mod configuration;
 pub(crate) mod diagnostic;
 pub mod document;
+mod files;
 pub mod keys;
 pub(crate) mod launch;
 pub(crate) mod manifest;

@@ -9,6 +9,7 @@ mod estimate;
 mod folder;
 
 use std::{
+    fs,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -163,8 +164,10 @@ impl Study {
         for (axis, &level) in self.axes.iter().zip(levels) {
             let (assignments, machine) = axis.level(level);
             all.extend(assignments);
-            if let Some(machine) = machine {
+            if let Some((machine, place)) = machine {
                 let path = folder.unwrap_or(Path::new("")).join(machine);
+                fs::metadata(&path)
+                    .map_err(|error| Diagnostic::absent(place.clone(), None, &path, &error))?;
                 request.machine = Some(path.to_string_lossy().into_owned());
             }
         }

@@ -10,6 +10,8 @@ pub(crate) mod pattern;
 pub(crate) mod traces;
 pub(crate) mod traffic;
 
+pub(crate) use names::meant;
+
 use std::{sync::Arc, time::Instant};
 
 use crate::{

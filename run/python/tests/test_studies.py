@@ -27,11 +27,22 @@ def test_every_combination_has_a_row(tmp_path):
     assert list(again.runs.rows()) == list(found.runs.rows())
 
 
-def test_a_failed_run_is_a_row():
-    # The first run of a study is what finds that a schedule is not there.
-    found = heddle.study({"workload": {"source": "missing.goal"}, "study": {"seeds": 2}})
+def test_a_failed_run_is_a_row(tmp_path):
+    # The first run of a study is what finds that a schedule is wrong.
+    wrong = tmp_path / "wrong.goal"
+    wrong.write_text("num_ranks x\n")
+    found = heddle.study({"workload": {"source": str(wrong)}, "study": {"seeds": 2}})
     assert found.failed == 2
-    assert "missing.goal" in found.runs["error"][0]
+    assert "wrong.goal" in found.runs["error"][0]
+
+
+def test_files_and_numbers_are_checked_before_anything_runs():
+    missing = {"workload": {"source": "missing.goal"}, "study": {"seeds": 2}}
+    with pytest.raises(heddle.Error, match="missing.goal: No such file"):
+        heddle.study(missing)
+    for wrong in ({"jobs": 0}, {"chunk": 0}):
+        with pytest.raises(ValueError, match="is at least 1, not 0"):
+            heddle.study(STUDY, **wrong)
 
 
 def test_mistakes_are_exceptions():

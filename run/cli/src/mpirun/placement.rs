@@ -73,8 +73,10 @@ fn mapped(how: &str) -> Result<Keys, String> {
 fn listed(path: &Path) -> Result<String, Ending> {
     let wrong =
         |message: String| Ending::new(Exit::Input, format!("error: {}{message}", path.display()));
-    let text = units::text::read(path)
-        .map_err(|error| wrong(format!(": {}", experiment::unread(path, &error))))?;
+    let text = units::text::read(path).map_err(|error| {
+        let reason = experiment::unread(path, &error);
+        Ending::new(Exit::Input, format!("error: --hostfile {}: {reason}", path.display()))
+    })?;
     let mut hosts = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let said = line.split('#').next().unwrap_or_default();

@@ -19,6 +19,9 @@ use super::{
     value::{Topology, Typed, Value, Workload, is_xml},
 };
 
+/// The argument that says what is run, as the origin of a value.
+pub(super) const COMMAND_LINE: &str = "command line";
+
 /// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -464,7 +467,7 @@ impl Configuration {
     }
 
     /// Returns whether the workload, if there is one, and the model use a key.
-    fn uses(&self, id: Id) -> bool {
+    pub(super) fn uses(&self, id: Id) -> bool {
         let scope = id.key().scope;
         let workload = self.workload_kind();
         let of_rail = self.has_network_rail() && id.is_of_rail();

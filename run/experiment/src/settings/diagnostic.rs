@@ -41,6 +41,8 @@ pub struct Diagnostic {
     pub message: String,
     /// Advice on how to mend it.
     pub help: Option<String>,
+    /// True if it lies in a file, although an argument may be what names the file.
+    of_file: bool,
 }
 
 /// The number of mistakes that are shown; a file of the wrong kind has thousands.
@@ -93,12 +95,23 @@ impl Place {
 
 impl Diagnostic {
     pub(crate) fn new(place: Place, message: impl Into<String>) -> Self {
-        Self { place, message: message.into(), help: None }
+        Self { place, message: message.into(), help: None, of_file: false }
     }
 
     /// A file that cannot be read.
     pub(crate) fn unread(path: &Path, error: &io::Error) -> Self {
         Self::new(Place::File(path.to_owned()), reason(error)).help(advice(path, error))
+    }
+
+    /// A file that is named at a place, by a key if the place does not show it, and that is not
+    /// there.
+    pub(crate) fn absent(place: Place, key: Option<&str>, path: &Path, error: &io::Error) -> Self {
+        let path_text = path.display().to_string();
+        let is_shown = matches!(&place, Place::Argument(text) if text.ends_with(&path_text));
+        let named = if is_shown { String::new() } else { format!("{path_text}: ") };
+        let key = key.map_or_else(String::new, |key| format!("`{key}`: "));
+        let mistake = Self::new(place, format!("{key}{named}{}", reason(error)));
+        Self { of_file: true, ..mistake.help(advice(path, error)) }
     }
 
     pub(crate) fn help(mut self, help: impl Into<Option<String>>) -> Self {
@@ -108,7 +121,7 @@ impl Diagnostic {
 
     /// Returns whether the mistake lies on the command line rather than in a file.
     fn is_usage(&self) -> bool {
-        matches!(self.place, Place::Argument(_))
+        matches!(self.place, Place::Argument(_)) && !self.of_file
     }
 }
 
@@ -158,6 +171,18 @@ pub(crate) fn sort(mistakes: &mut [Diagnostic]) {
         Place::Text(_, span) => span.start,
         _ => 0,
     });
+}
+
+/// Adds a mistake in the order of its file, or as the last one.
+pub(crate) fn insert(mistakes: &mut Vec<Diagnostic>, mistake: Diagnostic) {
+    let is_behind = |other: &Diagnostic| match (&mistake.place, &other.place) {
+        (Place::Text(source, span), Place::Text(theirs, other)) => {
+            source.name == theirs.name && span.start < other.start
+        }
+        _ => false,
+    };
+    let at = mistakes.iter().position(is_behind).unwrap_or(mistakes.len());
+    mistakes.insert(at, mistake);
 }
 
 impl From<Diagnostic> for Mistakes {

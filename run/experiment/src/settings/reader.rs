@@ -7,8 +7,9 @@ use std::{
 };
 
 use super::{
-    configuration::{Configuration, Entry, NamedTable, Origin, Request},
+    configuration::{COMMAND_LINE, Configuration, Entry, NamedTable, Origin, Request},
     diagnostic::{self, Diagnostic, Mistakes, Place, Source},
+    files,
     keys::{self, Id, KEYS, Setting},
     manifest::Manifest,
     scope::Part,
@@ -71,7 +72,7 @@ impl Reader {
             let origin = Origin::Argument(shown.clone());
             self.argument(keys::network::TOPOLOGY, machine, Place::Argument(shown), origin);
         } else if let Some(machine) = &request.machine {
-            self.experiment(machine);
+            self.experiment(machine, Place::Argument(format!("--machine {machine}")));
             self.configuration.machine = Some(PathBuf::from(machine));
             if self.configuration.is_set(keys::workload::SOURCE) {
                 let place = self.configuration.place(keys::workload::SOURCE);
@@ -97,6 +98,9 @@ impl Reader {
     /// The settings, or everything that is wrong with them.
     pub fn finish(mut self) -> Result<Configuration, Mistakes> {
         self.model();
+        for mistake in files::missing(&self.configuration) {
+            diagnostic::insert(&mut self.diagnostics, mistake);
+        }
         if self.diagnostics.is_empty() {
             Ok(self.configuration)
         } else {
@@ -128,7 +132,7 @@ impl Reader {
         let path = Path::new(subject);
         let extension = path.extension().and_then(|extension| extension.to_str());
         match extension {
-            Some("toml") => self.experiment(subject),
+            Some("toml") => self.experiment(subject, Place::File(subject.into())),
             Some("json") => self.manifest(path, machine),
             // The folder of an earlier run.
             _ if path.join("manifest.json").is_file() => {
@@ -141,19 +145,21 @@ impl Reader {
                         .help(format!("give it with --machine {subject}, behind a workload"));
                     return self.diagnostics.push(mistake);
                 }
-                let origin = Origin::Argument("command line".to_owned());
+                let origin = Origin::Argument(COMMAND_LINE.to_owned());
                 self.argument(keys::workload::SOURCE, subject, place, origin);
             }
         }
     }
 
-    fn experiment(&mut self, name: &str) {
+    /// Reads an experiment file that is named at a place.
+    fn experiment(&mut self, name: &str, place: Place) {
         let path = Path::new(name);
         let text = units::text::read(path).map_err(|error| match error.kind() {
             io::ErrorKind::InvalidData => {
                 Diagnostic::new(Place::File(path.to_owned()), "not a text in UTF-8")
             }
-            _ => Diagnostic::unread(path, &error),
+            _ if matches!(place, Place::File(_)) => Diagnostic::unread(path, &error),
+            _ => Diagnostic::absent(place, None, path, &error),
         });
         match text {
             Ok(text) => self.text(name, text),

@@ -46,12 +46,12 @@ impl Varied {
 }
 
 impl Axis {
-    /// The values of a level as assignments, and the machine if it varies.
-    pub fn level(&self, level: usize) -> (Vec<Assignment>, Option<String>) {
+    /// The values of a level as assignments, and the machine with its place if it varies.
+    pub fn level(&self, level: usize) -> (Vec<Assignment>, Option<(String, &Place)>) {
         let (mut assignments, mut machine) = (Vec::new(), None);
         for (varied, (raw, place)) in self.varied.iter().zip(&self.levels[level]) {
             match varied {
-                Varied::Machine => machine = Some(shown(raw)),
+                Varied::Machine => machine = Some((shown(raw), place)),
                 Varied::Key(key) => {
                     let (key, raw, place) = (*key, raw.clone(), place.clone());
                     assignments.push(Assignment { group: None, key, raw, place });

@@ -56,15 +56,11 @@ impl Goal {
     /// Adds to a failure the workload that a plain name may have meant.
     fn suggest(&self, failure: Failure) -> Failure {
         let Source::File(path) = &self.source else { return failure };
-        let name = path.to_string_lossy();
-        if path.exists() || name.contains(['/', '.']) {
+        if path.exists() || path.components().count() > 1 {
             return failure;
         }
-        let found = super::names::near(&name);
-        if found.is_empty() {
-            return failure;
-        }
-        Failure::Input(format!("{failure}\n  help: did you mean {}?", found.join(" or ")))
+        let Some(help) = super::meant(path) else { return failure };
+        Failure::Input(format!("{failure}\n  help: {help}"))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Names of workloads that are made from settings: patterns, collectives and traffic. They stand
 //! behind the word for their kind, which is easily left out or mistaken.
 
+use std::path::Path;
+
 use collectives::Collective;
 use schedule::pattern;
 use traffic::PATTERNS;
@@ -14,8 +16,15 @@ fn kinds() -> [(&'static str, Vec<&'static str>); 3] {
     ]
 }
 
+/// Returns advice on a file that does not exist and whose name may be meant as that of a workload.
+pub(crate) fn meant(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str().filter(|name| !name.contains('.'))?;
+    let found = near(name);
+    (!found.is_empty()).then(|| format!("did you mean {}?", found.join(" or ")))
+}
+
 /// Returns the workloads nearest to a name without a kind, one of each kind.
-pub(super) fn near(name: &str) -> Vec<String> {
+fn near(name: &str) -> Vec<String> {
     let near = |known: &[&'static str]| {
         let contained = known.iter().copied().filter(|known| known.contains(name));
         units::nearest(name, known).or(contained.min_by_key(|known| known.len()))

@@ -72,6 +72,9 @@ def study(
     """
     if tables_format not in ("csv", "parquet"):
         raise ValueError(f"tables_format is csv or parquet, not {tables_format!r}")
+    for name, number in (("jobs", jobs), ("chunk", chunk)):
+        if number is not None and number < 1:
+            raise ValueError(f"{name} is at least 1, not {number}")
     parquet = tables_format == "parquet"
     if client is not None and output is None:
         raise ValueError("with a client, output must name a folder that its workers share")
