@@ -56,6 +56,28 @@ fn two_ethernet_rails() {
     assert!((turn - 1.0).abs() < 1e-9, "{turn}");
 }
 
+/// On a ladder nothing is said of settings that the rails use and that mean nothing without a
+/// network; what no model uses is still an error.
+#[test]
+fn a_ladder_of_rails() {
+    let folder = Folder::new("rails-ladder");
+    machine(&folder, [ETHERNET, ETHERNET]);
+    let ladder = "ladder pattern:bulk-reply --ranks 2 --machine machine.toml";
+    for flags in ["", "--set rails.policy=round-robin", "--set rail.a.loggops.o=1us"] {
+        let ended = folder.heddle(&format!("{ladder} {flags}"));
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{flags}");
+    }
+    let ended = folder.heddle(&format!("{ladder} --set flow.os=0B:1us"));
+    assert!(ended.stderr.contains("`flow.os` is not used by any model of this ladder"));
+    folder.write(
+        "machine.toml",
+        "[network]\nmodel = \"infiniband\"\ntopology = \"star:hosts=2\"\n\
+         [rail.b]\nmodel = \"infiniband\"\ntopology = \"star:hosts=2\"\n",
+    );
+    let ended = folder.heddle(&format!("{ladder} --set network.mtu=2KiB"));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+}
+
 /// The benchmark of the thesis as a program: 32 messages of 4 KiB one way and back take what the
 /// pattern says, but for what the barrier before leaves of the ranks' order.
 #[test]

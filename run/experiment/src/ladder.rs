@@ -220,16 +220,19 @@ fn climb(
 }
 
 /// Refuses settings of the command line that the workload or no model of the ladder uses. Returns a
-/// remark on those that only some models use.
+/// remark on those that only some models of a network use; without a network there is nothing that
+/// most settings could describe.
 fn used_somewhere(configuration: &Configuration) -> Result<Option<String>, Mistakes> {
     let run: Vec<_> =
         models(configuration).into_iter().filter(|model| model.missing.is_none()).collect();
-    let kinds = |model: &Model| {
+    let kind = |model: &Model| {
         let word = model.settings.iter().find(|(id, _)| *id == keys::network::MODEL.id());
         let named = |word| scope::Model::ALL.iter().copied().find(|model| model.name() == word);
         word.map_or(Some(configuration.model()), |(_, word)| named(*word))
     };
-    let kinds: Vec<_> = run.iter().filter_map(kinds).collect();
+    let networks = run.iter().filter(|model| model.name != NOTHING).filter_map(kind);
+    let networks: Vec<_> = networks.collect();
+    let kinds: Vec<_> = run.iter().filter_map(kind).collect();
     let workload = configuration.workload_kind();
     let (mut mistakes, mut partly) = (Vec::new(), Vec::new());
     for id in Id::all().filter(|id| configuration.argument(*id).is_some()) {
@@ -239,10 +242,11 @@ fn used_somewhere(configuration: &Configuration) -> Result<Option<String>, Mista
             mistakes.push(configuration.mistake(id, message).help(help));
             continue;
         }
-        if kinds.iter().all(|kind| scope.has_model(*kind)) {
+        let uses = |kind: &scope::Model| usage::is_used(configuration, id, *kind);
+        if networks.iter().all(uses) {
             continue;
         }
-        if kinds.iter().any(|kind| scope.has_model(*kind)) {
+        if kinds.iter().any(uses) {
             partly.push(key.name);
         } else {
             let message = format!("`{}` is not used by any model of this ladder", key.name);

@@ -17,10 +17,7 @@ pub(crate) fn mistakes(configuration: &Configuration, workload: Workload) -> Vec
         let scope = id.key().scope;
         let (message, help) = if !scope.has_workload(workload) {
             not_of_workload(id, workload)
-        } else if !scope.has_model(model)
-            && !is_of_wire(model, scope)
-            && !is_of_rail(configuration, id)
-        {
+        } else if !is_used(configuration, id, model) {
             not_of_model(id, model)
         } else {
             return None;
@@ -35,11 +32,8 @@ pub(crate) fn mistakes(configuration: &Configuration, workload: Workload) -> Vec
 pub(crate) fn remark(configuration: &Configuration) -> Option<String> {
     let model = configuration.model();
     let unused = Id::all().filter(|id| {
-        let scope = id.key().scope;
-        let is_used = scope.has_model(model) || is_of_rail(configuration, *id);
-        let is_unused = !is_used && !is_of_wire(model, scope);
         let described = configuration.is_of_machine(*id) || configuration.is_from_manifest(*id);
-        is_unused && described && configuration.is_said(*id)
+        !is_used(configuration, *id, model) && described && configuration.is_said(*id)
     });
     let rails = configuration.rails.iter().filter(|_| model != Model::Rails);
     let rails = rails.map(|rail| format!("rail.{}", rail.name));
@@ -49,6 +43,13 @@ pub(crate) fn remark(configuration: &Configuration) -> Option<String> {
     let names: Vec<_> = unused.chain(rails).chain(classes).collect();
     let unused = (!names.is_empty()).then(|| names.join(", "))?;
     Some(format!("settings of the machine for other models than {}: {unused}", model.name()))
+}
+
+/// Returns whether a model uses a key.
+pub(crate) fn is_used(configuration: &Configuration, id: Id, model: Model) -> bool {
+    let scope = id.key().scope;
+    let is_of_rail = model == Model::Rails && is_of_rail(configuration, id);
+    scope.has_model(model) || is_of_wire(model, scope) || is_of_rail
 }
 
 /// Returns whether a key describes the network, which is a rail; the rail checks it.
