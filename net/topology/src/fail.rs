@@ -2,7 +2,7 @@
 
 use kernel::Random;
 
-use crate::{Fault, Faults, Topology};
+use crate::{Fault, Faults, Graph, Topology};
 
 /// The number of links or switches that are out of service.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,7 +89,106 @@ impl Failure {
     }
 }
 
+/// The number of names that are shown; more than these say nothing to a reader.
+const NAMED: usize = 8;
+
+/// The links and switches that are out of service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfService {
+    /// All links of these switches are out of service.
+    pub switches: Vec<u32>,
+    /// The other links, by number.
+    pub links: Vec<u32>,
+    /// The number of all links that are out of service, those of the switches included.
+    pub all_links: u32,
+}
+
+impl OutOfService {
+    /// Says what is out of service: numbers, and names if there are few.
+    pub fn describe(&self, graph: &Graph) -> String {
+        let named = |names: &[String]| match names.len() {
+            1..=NAMED => format!(" ({})", names.join(", ")),
+            _ => String::new(),
+        };
+        let counted = |count: usize, one: &str, several: &str| match count {
+            1 => format!("1 {one}"),
+            _ => format!("{count} {several}"),
+        };
+        let link =
+            |link: &u32| graph.link(*link).ends.map(|plug| graph.plug_name(plug)).join(" - ");
+        let links: Vec<_> = self.links.iter().map(link).collect();
+        let switches: Vec<_> =
+            self.switches.iter().map(|switch| graph.name(*switch).to_owned()).collect();
+        let shown_links = counted(links.len(), "link", "links") + &named(&links);
+        if switches.is_empty() {
+            return if links.is_empty() { "nothing".to_owned() } else { shown_links };
+        }
+        let theirs = self.all_links as usize - links.len();
+        let shown = format!(
+            "{}{} with {}",
+            counted(switches.len(), "switch", "switches"),
+            named(&switches),
+            counted(theirs, "link", "links")
+        );
+        if links.is_empty() { shown } else { format!("{shown}, and {shown_links}") }
+    }
+}
+
 impl Topology {
+    /// Returns the links and switches that are out of service.
+    pub fn out_of_service(&self) -> OutOfService {
+        let graph = &self.graph;
+        let mut linked = vec![false; graph.devices() as usize];
+        for plug in graph.links().iter().flat_map(|link| link.ends) {
+            linked[plug.device as usize] = true;
+        }
+        let is_out =
+            |device: &u32| linked[*device as usize] && graph.neighbours(*device).next().is_none();
+        let switches: Vec<u32> = (graph.hosts()..graph.devices()).filter(is_out).collect();
+        let down: Vec<u32> =
+            (0..graph.links().len() as u32).filter(|link| !graph.link(*link).up).collect();
+        let is_theirs = |link: &u32| {
+            let ends = graph.link(*link).ends;
+            ends.iter().any(|plug| switches.binary_search(&plug.device).is_ok())
+        };
+        let links = down.iter().copied().filter(|link| !is_theirs(link)).collect();
+        OutOfService { links, all_links: down.len() as u32, switches }
+    }
+
+    /// Returns a remark on each share above zero of which rounding leaves nothing.
+    pub fn rounded_away(&self, failures: &[Failure]) -> Vec<String> {
+        let remark = |failure: &Failure| {
+            let (kind, amount, all) = match failure {
+                Failure::Links(amount) => ("links", amount, self.links_between_switches().len()),
+                Failure::Switches(amount) => {
+                    ("switches", amount, (self.graph.devices() - self.graph.hosts()) as usize)
+                }
+                Failure::Switch(_) | Failure::Link(..) => return None,
+            };
+            let Amount::Share(share) = *amount else { return None };
+            let is_none = share > 0.0 && amount.of(kind, all) == Ok(0);
+            let between = if kind == "links" { " between switches" } else { "" };
+            is_none.then(|| {
+                format!(
+                    "{kind}={}% takes nothing out of service: it is less than half of one of \
+                     {all} {kind}{between}",
+                    // Ten digits hide what the division by 100 added.
+                    (share * 1e12).round() / 1e10
+                )
+            })
+        };
+        failures.iter().filter_map(remark).collect()
+    }
+
+    /// The links of which neither end is a host.
+    fn links_between_switches(&self) -> Vec<u32> {
+        let between = |link: &u32| {
+            let ends = self.graph.link(*link).ends;
+            ends.iter().all(|plug| !self.graph.is_host(plug.device))
+        };
+        (0..self.graph.links().len() as u32).filter(between).collect()
+    }
+
     /// Takes links and switches out of service; all mistakes are reported at once. Shares are
     /// rounded to the nearest number; which links they mean depends on the seed alone.
     pub fn fail(&mut self, failures: &[Failure], seed: u64) -> Result<(), Faults> {
@@ -111,12 +210,7 @@ impl Topology {
                     },
                 },
                 Failure::Links(amount) => {
-                    let between = |link: &&u32| {
-                        let ends = self.graph.link(**link).ends;
-                        ends.iter().all(|plug| !self.graph.is_host(plug.device))
-                    };
-                    let all: Vec<u32> = (0..self.graph.links().len() as u32).collect();
-                    let all: Vec<u32> = all.iter().filter(between).copied().collect();
+                    let all = self.links_between_switches();
                     match amount.of("links between switches", all.len()) {
                         Ok(count) => links.extend(chosen(all, count, Random::new(seed, LINKS))),
                         Err(fault) => faults.push(fault),

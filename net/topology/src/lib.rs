@@ -22,7 +22,7 @@ mod tests;
 pub use bisection::Bisection;
 pub use complete::Complete;
 pub use error::{Fault, Faults};
-pub use fail::{Amount, Failure};
+pub use fail::{Amount, Failure, OutOfService};
 pub use graph::{End, Graph, Link, Plug};
 pub use import::Imported;
 pub use metrics::Metrics;

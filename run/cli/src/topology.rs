@@ -45,8 +45,8 @@ pub fn describe(arguments: &Topology) -> Result<(), Ending> {
     }
     let metrics = topology.metrics();
     print(&match arguments.format {
-        Format::Json => as_json(graph, &metrics, &routes, &analysis, &ways),
-        Format::Table => as_table(graph, &metrics, &routes, &analysis, &ways),
+        Format::Json => as_json(topology, &metrics, &routes, &analysis, &ways),
+        Format::Table => as_table(topology, &metrics, &routes, &analysis, &ways),
     })
 }
 
@@ -101,6 +101,7 @@ fn contents(path: &Path) -> Result<String, Ending> {
     })
 }
 
+/// Takes what is asked for out of service.
 fn fail(arguments: &Topology, imported: &mut Imported) -> Result<(), Ending> {
     let mut failures = Vec::new();
     let mut faults = Faults::default();
@@ -111,7 +112,11 @@ fn fail(arguments: &Topology, imported: &mut Imported) -> Result<(), Ending> {
         }
     }
     let failed = faults.or(()).and_then(|()| imported.topology.fail(&failures, arguments.seed));
-    failed.map_err(|faults| Ending::new(Exit::Usage, faults.render("--fail")))
+    failed.map_err(|faults| Ending::new(Exit::Usage, faults.render("--fail")))?;
+    for remark in imported.topology.rounded_away(&failures) {
+        complain(&format!("note: {remark}"));
+    }
+    Ok(())
 }
 
 /// The routes and their name.
@@ -194,12 +199,13 @@ fn bisection(metrics: &Metrics) -> String {
 }
 
 fn as_table(
-    graph: &Graph,
+    topology: &::topology::Topology,
     metrics: &Metrics,
     (name, routes): &(String, Routes),
     analysis: &Analysis,
     ways: &[Way],
 ) -> String {
+    let graph = &topology.graph;
     let diameter =
         metrics.diameter.map_or("none: not all joined".to_owned(), |d| format!("{d} hops"));
     let sampled = if metrics.sampled { " (of a sample)" } else { "" };
@@ -223,6 +229,9 @@ fn as_table(
         bisection(metrics),
     );
     // Writing to a string cannot fail.
+    if !topology.is_intact() {
+        let _ = writeln!(text, "out of service   {}", topology.out_of_service().describe(graph));
+    }
     let _ = match &analysis.cycle {
         Some(cycle) => {
             let names: Vec<_> = cycle.iter().map(|channel| channel_name(graph, *channel)).collect();
@@ -255,12 +264,18 @@ fn channel_name(graph: &Graph, channel: ::topology::route::Channel) -> String {
 }
 
 fn as_json(
-    graph: &Graph,
+    topology: &::topology::Topology,
     metrics: &Metrics,
     (name, routes): &(String, Routes),
     analysis: &Analysis,
     ways: &[Way],
 ) -> String {
+    let graph = &topology.graph;
+    let out = topology.out_of_service();
+    let switches_out = out.switches.iter().map(|switch| graph.name(*switch));
+    let switches_out: Vec<_> = switches_out.collect();
+    let ends = |link: &u32| graph.link(*link).ends.map(|plug| graph.plug_name(plug));
+    let links_out: Vec<_> = out.links.iter().map(ends).collect();
     let (links, exact) = match metrics.bisection {
         Bisection::Exact(links) => (links, true),
         Bisection::AtMost(links) => (links, false),
@@ -280,6 +295,8 @@ fn as_json(
     let value = json!({
         "hosts": metrics.hosts,
         "hosts_out": metrics.hosts_out,
+        "switches_out": switches_out,
+        "links_out": links_out,
         "switches": metrics.switches,
         "ports": metrics.ports,
         "host_links": metrics.host_links,

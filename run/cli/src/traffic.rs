@@ -68,6 +68,9 @@ fn show(
         return out.write_all(b"\n");
     }
     traffic::write_table(out, &measured.points)?;
+    for remark in &measured.remarks {
+        writeln!(out, "\nnote: {remark}")?;
+    }
     for (load, deadlock) in
         measured.points.iter().filter_map(|point| Some((point.load, point.deadlock?)))
     {

@@ -3,6 +3,7 @@
 mod common;
 
 use common::Folder;
+use serde_json::{Value, json};
 
 const STAR: &str = "--network infiniband --topology star:hosts=2 --preset infiniband-ddr-simula \
                     --set loggops.o=0ns --set loggops.g=0ns --set network.cable=20ns --set \
@@ -389,6 +390,49 @@ fn hosts_of_failed_switches() {
 }
 
 /// Ends of ranks in picoseconds.
+/// The summary says what is out of service, as text and as JSON. A ring of 5 switches has 5 links
+/// between them, and each switch one more, to its host: switch s0 takes 3 links with it, and 1 % of
+/// 5 is no link.
+#[test]
+fn the_summary_says_what_fails() {
+    let folder = Folder::new("network-out");
+    let nothing = "links=1% takes nothing out of service: it is less than half of one of 5 links \
+                   between switches";
+    let ring = "--topology ring:switches=5";
+    for (fail, expected) in [
+        ("s0", "out of service: 1 switch (s0) with 3 links"),
+        ("s0,links=0", "out of service: 1 switch (s0) with 3 links"),
+        ("links=0", "out of service: nothing"),
+        ("links=1%", nothing),
+        ("links=0.01", nothing),
+        ("links=20%", "out of service: 1 link ("),
+        ("switches=1,links=0", "out of service: 1 switch (s"),
+    ] {
+        for network in ["infiniband", "flow"] {
+            let run = format!("run pattern:gather --ranks 2 --network {network} {ring}");
+            let ended = folder.heddle(&format!("{run} --fail {fail}"));
+            assert_eq!(ended.code, 0, "{fail}: {}", ended.stderr);
+            assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+            let json = folder.heddle(&format!("{run} --fail {fail} --format json")).json();
+            let remarks = json["remarks"].as_array().expect("remarks");
+            let is_said =
+                |remark: &Value| remark.as_str().is_some_and(|it| it.starts_with(expected));
+            assert!(remarks.iter().any(is_said), "{fail}: {remarks:?}");
+        }
+    }
+    let traffic = "run traffic:uniform --network infiniband --load 0.1 --set traffic.batches=10";
+    let ended = folder.heddle(&format!("{traffic} {ring} --fail links=1%"));
+    assert!(ended.stdout.contains(&format!("note: {nothing}")), "{}", ended.stdout);
+    let json = folder.heddle(&format!("{traffic} {ring} --fail s0 --format json")).json();
+    assert_eq!(json["remarks"][0], "out of service: 1 switch (s0) with 3 links");
+    let ended = folder.heddle("topology ring:switches=5 --fail links=1%");
+    assert_eq!((ended.code, ended.stderr), (0, format!("note: {nothing}\n")));
+    let ended = folder.heddle("topology ring:switches=5 --fail s0");
+    assert!(ended.stdout.contains("\nout of service   1 switch (s0) with 3 links\n"));
+    let json = folder.heddle("topology ring:switches=5 --fail s0 --format json").json();
+    assert_eq!((&json["switches_out"], &json["links_out"]), (&json!(["s0"]), &json!([])));
+}
+
 fn ends(folder: &Folder, arguments: &str) -> Vec<u64> {
     let json = folder.heddle(&format!("run {arguments} --format json --per-rank")).json();
     let ends = json["finish_ps"].as_array().expect("a list").iter();

@@ -107,11 +107,7 @@ impl Plan {
             records: folder::records(&configuration, kind, output.as_ref()),
             gantt: configuration.switch(keys::run::output::GANTT),
             output,
-            remarks: usage::remark(&configuration)
-                .into_iter()
-                .chain(models::classes::remark(&configuration))
-                .chain(measured.flatten())
-                .collect(),
+            remarks: remarks_on(&configuration, measured.flatten(), stock),
             warnings,
             inputs,
             configuration,
@@ -175,6 +171,17 @@ impl Plan {
     pub fn configuration(&self) -> &Configuration {
         &self.configuration
     }
+}
+
+/// Remarks on the settings; `measured` is that on measured parameters.
+fn remarks_on(
+    configuration: &Configuration,
+    measured: Option<String>,
+    stock: &mut Stock,
+) -> Vec<String> {
+    let of_settings = usage::remark(configuration).into_iter();
+    let remarks = of_settings.chain(models::classes::remark(configuration)).chain(measured);
+    remarks.chain(models::topologies::out_of_service(configuration, stock)).collect()
 }
 
 fn no_workload() -> Diagnostic {

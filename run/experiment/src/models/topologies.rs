@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use ::topology::{Failure, Fault, Faults, Imported, Routes, Routing, import};
 
+use super::stock::Stock;
 use crate::settings::{
     configuration::{Configuration, Request},
     diagnostic::{self, Diagnostic, Place},
     keys::{self, Id, Setting},
+    scope,
     toml_file::{self, PLATFORM},
     value::Topology,
 };
@@ -72,19 +74,48 @@ pub(super) fn topology(configuration: &Configuration) -> Result<Imported, Mistak
             imported.map_err(|found| faults(configuration, KEY, Some(&path), found))?
         }
     };
-    let failures = configuration.value(keys::network::FAIL).unwrap_or_default();
-    let failures: Result<Vec<_>, Fault> = failures
-        .split(',')
-        .map(str::trim)
-        .filter(|text| !text.is_empty())
-        .map(Failure::parse)
-        .collect();
     let seed = configuration.value(keys::run::SEED).unwrap_or(1);
-    failures
+    failures(configuration)
         .map_err(Faults::from)
         .and_then(|failures| imported.topology.fail(&failures, seed))
         .map_err(|found| faults(configuration, keys::network::FAIL, None, found))?;
     Ok(imported)
+}
+
+/// Reads what is to fail.
+fn failures(configuration: &Configuration) -> Result<Vec<Failure>, Fault> {
+    let failures = configuration.value(keys::network::FAIL).unwrap_or_default();
+    let each = failures.split(',').map(str::trim).filter(|text| !text.is_empty());
+    each.map(Failure::parse).collect()
+}
+
+/// Remarks on what is out of service in each network of which something is to fail: what that is,
+/// and shares of which rounding leaves nothing.
+pub(crate) fn out_of_service(configuration: &Configuration, stock: &mut Stock) -> Vec<String> {
+    if configuration.model() == scope::Model::Rails {
+        let rails = configuration.by_rail().unwrap_or_default();
+        let of_rail = |(name, alone): &(String, Configuration)| {
+            let remarks = out_of_service(alone, stock).into_iter();
+            remarks.map(|remark| format!("rail {name}: {remark}")).collect::<Vec<_>>()
+        };
+        return rails.iter().flat_map(of_rail).collect();
+    }
+    let key = keys::network::FAIL;
+    let is_used = key.id().key().scope.has_model(configuration.model());
+    if configuration.value(key).is_none() || !is_used || configuration.topology().is_none() {
+        return Vec::new();
+    }
+    let (Ok(imported), Ok(failures)) = (stock.topology(configuration), failures(configuration))
+    else {
+        return Vec::new();
+    };
+    let topology = &imported.topology;
+    let mut remarks = topology.rounded_away(&failures);
+    let out = topology.out_of_service();
+    if remarks.is_empty() || out.all_links > 0 {
+        remarks.insert(0, format!("out of service: {}", out.describe(&topology.graph)));
+    }
+    remarks
 }
 
 pub(super) fn routes(

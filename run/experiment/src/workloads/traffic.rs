@@ -34,6 +34,8 @@ pub struct TrafficPlan {
     configuration: Configuration,
     /// Warnings about an experiment that can be run nevertheless.
     pub warnings: Vec<String>,
+    /// Remarks on the settings, which stand beside the points.
+    remarks: Vec<String>,
 }
 
 /// The points of a measurement of traffic.
@@ -41,6 +43,9 @@ pub struct TrafficPlan {
 pub struct Measured {
     /// The points, by load.
     pub points: Vec<Point>,
+    /// Further facts that the reader should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// The load at which the network saturates, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Saturation>,
@@ -53,7 +58,8 @@ impl TrafficPlan {
     /// Checks the settings. The error lists every mistake.
     pub fn new(configuration: Configuration) -> Result<Self, Mistakes> {
         let mut mistakes = usage::mistakes(&configuration, scope::Workload::Traffic);
-        let resolved = models::resolve(&configuration, &mut Stock::default());
+        let mut stock = Stock::default();
+        let resolved = models::resolve(&configuration, &mut stock);
         let resolved = resolved.map_err(|found| mistakes.extend(found)).ok();
         let switches = resolved.as_ref().and_then(|(machine, _)| machine.switches());
         if resolved.is_some() && switches.is_none() && mistakes.is_empty() {
@@ -93,6 +99,7 @@ impl TrafficPlan {
             saturation: configuration.switch(keys::traffic::SATURATION),
             interval,
             output,
+            remarks: models::topologies::out_of_service(&configuration, &mut stock),
             warnings: resolved.map(|(_, remarks)| remarks).unwrap_or_default(),
             configuration,
         })
@@ -170,7 +177,8 @@ impl TrafficPlan {
         let saturation = measured
             .saturation
             .map(|found| Saturation { points: with(found.points).collect(), ..found });
-        Measured { points: with(measured.points).collect(), saturation }
+        let points = with(measured.points).collect();
+        Measured { points, remarks: self.remarks.clone(), saturation }
     }
 
     fn measure(&self) -> Result<Measured, traffic::Error> {
@@ -178,21 +186,22 @@ impl TrafficPlan {
         if self.saturation {
             let saturation = network.saturation(settings, WITHIN)?;
             let points = saturation.points.clone();
-            return Ok(Measured { points, saturation: Some(saturation) });
+            return Ok(Measured { points, remarks: Vec::new(), saturation: Some(saturation) });
         }
         let points = if let [load] = self.loads[..] {
             vec![network.point(&Settings { load, ..settings.clone() })?]
         } else {
             network.curve(settings, &self.loads)?
         };
-        Ok(Measured { points, saturation: None })
+        Ok(Measured { points, remarks: Vec::new(), saturation: None })
     }
 
     /// Measures one load and keeps what the network tells of it.
     fn watch(&self, load: f64) -> Result<(Measured, Option<Seen>), traffic::Error> {
         let settings = Settings { load, ..self.settings.clone() };
         let (point, seen) = self.network.observe(&settings, self.interval)?;
-        Ok((Measured { points: vec![point], saturation: None }, seen))
+        let points = vec![point];
+        Ok((Measured { points, remarks: Vec::new(), saturation: None }, seen))
     }
 }
 
