@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     axis::{Axis, number},
-    svg::{document, escaped, palette},
+    svg::{document, escaped, palette, room_for},
 };
 
 /// A value for each place, where there is one.
@@ -44,6 +44,8 @@ const PLOT: f64 = HEIGHT - TOP - BOTTOM;
 const CHARACTER: f64 = 6.6;
 /// Height of a line of text, which names that are not level must be apart.
 const LINE: f64 = 14.0;
+/// Height of an entry of the legend.
+const ENTRY: f64 = 18.0;
 /// Sine and cosine of 40 degrees, by which names are turned that do not fit beside each other.
 const TURN: (f64, f64) = (0.643, 0.766);
 
@@ -84,7 +86,7 @@ impl CategoryChart {
     }
 
     /// Draws the frame for these values, with the shapes that `fill` makes of its scale. It is as
-    /// wide as the names in the legend need.
+    /// wide as the heading and the names in the legend need, and as high as their number needs.
     pub(crate) fn framed<'a>(
         &self,
         values: impl Iterator<Item = f64>,
@@ -105,9 +107,14 @@ impl CategoryChart {
         );
         svg += &self.axes(&scale);
         svg += &fill(&scale);
+        let (mut rows, mut named) = (0.0, 0.0_f64);
+        for name in names.filter(|name| !name.is_empty()) {
+            (rows, named) = (rows + 1.0, named.max(room_for(name, 12.0)));
+        }
         let height = HEIGHT + scale.turned.unwrap_or(0.0).round();
-        let named = names.map(|name| name.chars().count()).max().unwrap_or(0) as f64 * CHARACTER;
-        let width = WIDTH.max((WIDTH - RIGHT + 40.0 + named).round());
+        let height = height.max(TOP + ENTRY * (rows + 1.0));
+        let headed = left + room_for(&self.title, 14.0) + 8.0;
+        let width = WIDTH.max((WIDTH - RIGHT + 40.0 + named).max(headed).round());
         document((width, height), " font-size=\"12\"", "", &svg)
     }
 
@@ -157,7 +164,7 @@ impl CategoryChart {
 
 /// The entry of a line in the legend, which stands right of the plot.
 pub(crate) fn legend(index: usize, name: &str, colour: &str) -> String {
-    let at = TOP + 14.0 + 18.0 * index as f64;
+    let at = TOP + 14.0 + ENTRY * index as f64;
     format!(
         "<rect x=\"{:.0}\" y=\"{:.0}\" width=\"12\" height=\"12\" fill=\"{colour}\"/><text \
          x=\"{:.0}\" y=\"{at:.0}\">{}</text>\n",

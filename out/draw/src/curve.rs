@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     axis::{Axis, number},
-    svg::{document, escaped, palette},
+    svg::{document, escaped, palette, room_for},
 };
 
 /// A curve.
@@ -36,17 +36,23 @@ const SIZE: (f64, f64) = (640.0, 360.0);
 const STYLE: &str = " font-size=\"11\"";
 /// Width of a digit.
 const CHARACTER: f64 = 6.2;
+/// Height of the name of a curve, and the most names that stand within the plot.
+const ROW: f64 = 14.0;
+const WITHIN: usize = 8;
 /// Left, top, right, bottom.
 const MARGIN: [f64; 4] = [60.0, 30.0, 15.0, 45.0];
 
 /// Draws charts as SVG, one below the other.
 pub fn stacked(charts: &[CurveChart]) -> String {
-    let place = |(chart, index): (&CurveChart, u32)| {
-        let down = f64::from(index) * SIZE.1;
-        format!("<g transform=\"translate(0 {down:.0})\">\n{}</g>\n", chart.content())
-    };
-    let content: String = charts.iter().zip(0..).map(place).collect();
-    document((SIZE.0, SIZE.1 * charts.len() as f64), STYLE, "", &content)
+    let (mut content, mut down, mut width) = (String::new(), 0.0, SIZE.0);
+    for chart in charts {
+        // Writing to a string cannot fail.
+        let drawn = chart.content();
+        let _ = write!(content, "<g transform=\"translate(0 {down:.0})\">\n{drawn}</g>\n");
+        let (across, high) = chart.size();
+        (down, width) = (down + high, width.max(across));
+    }
+    document((width, down), STYLE, "", &content)
 }
 
 impl Curve {
@@ -105,11 +111,27 @@ impl Curve {
 impl CurveChart {
     /// Draws the chart as SVG.
     pub fn draw(&self) -> String {
-        document(SIZE, STYLE, "", &self.content())
+        document(self.size(), STYLE, "", &self.content())
     }
 
-    /// The elements of the chart, from the upper left corner on.
-    fn content(&self) -> String {
+    /// Width and height: more than usual where a name or the heading needs it, or where names would
+    /// take more than half of the plot; then they stand below each other above it.
+    fn size(&self) -> (f64, f64) {
+        let named = self.curves.iter().map(|curve| 10.0 + room_for(&curve.name, 11.0));
+        let texts = named.chain([room_for(&self.title, 13.0)]).fold(0.0, f64::max);
+        let (_, _, left) = self.axes();
+        (SIZE.0.max((left + texts + MARGIN[2]).round()), SIZE.1 + self.above())
+    }
+
+    /// Room above the plot for the names, if these are too many to stand within it.
+    fn above(&self) -> f64 {
+        let rows = self.curves.iter().filter(|curve| !curve.name.is_empty()).count();
+        if rows > WITHIN { ROW * (rows + 1) as f64 } else { 0.0 }
+    }
+
+    /// The horizontal and the vertical axis, and the left end of the plot: the values of the
+    /// vertical axis stand between its label and the plot.
+    fn axes(&self) -> (Axis, Axis, f64) {
         let points = || {
             let upper = |(at, ends): (f64, [f64; 2])| (at, ends[1]);
             let curve = move |curve: &'_ Curve| {
@@ -119,11 +141,17 @@ impl CurveChart {
         };
         let across = Axis::over(points().map(|point| point.0));
         let up = Axis::over(points().map(|point| point.1));
-        let [left, top, right, bottom] = MARGIN;
-        // The values of the vertical axis stand between its label and the plot.
         let longest = up.ticks().map(|value| number(value).len()).max().unwrap_or(0);
-        let left = left.max(30.0 + CHARACTER * longest as f64);
+        (across, up, MARGIN[0].max(30.0 + CHARACTER * longest as f64))
+    }
+
+    /// The elements of the chart, from the upper left corner on.
+    fn content(&self) -> String {
+        let (across, up, left) = self.axes();
+        let [_, top, right, bottom] = MARGIN;
+        let above = self.above();
         let (width, height) = (SIZE.0 - left - right, SIZE.1 - top - bottom);
+        let top = top + above;
         let x = |value: f64| left + value / across.end() * width;
         let y = |value: f64| top + height - value / up.end() * height;
         let mut svg = format!(
@@ -152,13 +180,13 @@ impl CurveChart {
             "</g>\n<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>\n<text \
              transform=\"translate(14 {:.0}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
             left + width / 2.0,
-            SIZE.1 - 10.0,
+            SIZE.1 + above - 10.0,
             escaped(&self.x),
             top + height / 2.0,
             escaped(&self.y)
         );
         for (index, (curve, colour)) in self.curves.iter().zip(palette()).enumerate() {
-            let row = top + 14.0 * (index as f64 + 1.0);
+            let row = MARGIN[1] + ROW * (index as f64 + 1.0);
             svg += &curve.draw(colour, (left + 10.0, row), |(a, b)| (x(a), y(b)));
         }
         svg
@@ -188,6 +216,23 @@ mod tests {
         let svg = CurveChart { title: text("t"), x: text("x"), y: text("y"), curves }.draw();
         assert!(svg.contains("points=\"60.0,315.0 342.5,30.0 625.0,172.5\""), "{svg}");
         assert!(svg.contains("a &lt; b"));
+    }
+
+    /// A name of 100 characters takes 704 from 70 on, and 15 stay free at the right. Nine names
+    /// stand above the plot, which is 10 * 14 lower.
+    #[test]
+    fn names_have_room() {
+        let chart = |name: &str, count: usize| {
+            let curve = Curve { name: name.into(), points: vec![(0.0, 1.0)], band: Vec::new() };
+            let (title, x, y) = (String::new(), String::new(), String::new());
+            CurveChart { title, x, y, curves: vec![curve; count] }
+        };
+        let long = "x".repeat(100);
+        assert!(chart("x", 8).draw().contains("viewBox=\"0 0 640 360\""));
+        assert!(chart(&long, 8).draw().contains("viewBox=\"0 0 789 360\""));
+        let many = stacked(&[chart("x", 9), chart("x", 1)]);
+        assert!(many.contains("viewBox=\"0 0 640 860\"") && many.contains("translate(0 500)"));
+        assert!(many.contains("M60 170.0H625"), "the top of the plot: {many}");
     }
 
     /// Points that are no numbers do not count.

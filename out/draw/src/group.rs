@@ -189,18 +189,28 @@ mod tests {
         assert_eq!([0.0, 0.5, 1.0].map(|part| of(&[5.0], part)), ["5"; 3]);
     }
 
-    /// The legend begins at 612 of 720, so that a name of 26 characters, of 6.6 each, needs a wider
-    /// drawing: 612 + 172 + 8 = 792.
+    /// The legend begins at 612 of 720, so that a name of 26 characters, of 0.64 times 12 each,
+    /// needs a wider drawing: 612 + 199.7 + 8 = 820. Entries are 18 high and begin at 34, so that
+    /// 30 need 34 + 31 * 18 = 592. A heading begins at 70, 100 characters of 0.64 times 14 take
+    /// 896.
     #[test]
     fn long_names_are_within_the_drawing() {
-        let wide = |name: &str| {
-            let groups = vec![Group { name: name.to_owned(), values: vec![vec![1.0]] }];
-            let (title, x, y) = (String::new(), String::new(), String::new());
+        let drawn = |title: &str, name: &str, count: usize| {
+            let groups = vec![Group { name: name.to_owned(), values: vec![vec![1.0]] }; count];
+            let (title, x, y) = (title.to_owned(), String::new(), String::new());
             let places = vec!["place".to_owned()];
             GroupChart { title, x, y, places, groups, shape: GroupShape::Bars }.draw()
         };
-        assert!(wide("short").contains("viewBox=\"0 0 720 400\""));
-        assert!(wide("fat-tree:levels=2,radix=32").contains("viewBox=\"0 0 792 400\""));
+        let tree = "fat-tree:levels=2,radix=32";
+        for (title, name, count, size) in [
+            ("", "short", 1, "720 400"),
+            ("", tree, 1, "820 400"),
+            ("", tree, 30, "820 592"),
+            (&*"x".repeat(100), "", 30, "974 400"),
+        ] {
+            let svg = drawn(title, name, count);
+            assert!(svg.contains(&format!("viewBox=\"0 0 {size}\"")), "{title} {name} {count}");
+        }
     }
 
     #[test]

@@ -18,6 +18,13 @@ pub fn document((width, height): (f64, f64), style: &str, title: &str, content: 
     )
 }
 
+/// Returns the room that a text of this size needs: 0.64 of it for each character, which is the
+/// width of a digit of `DejaVu` Sans, wider than the mean of words. Viewers take other fonts, too,
+/// of which few are as wide.
+pub fn room_for(text: &str, size: f64) -> f64 {
+    0.64 * size * text.chars().count() as f64
+}
+
 /// Replaces the characters that mean something to XML, and those that it does not allow.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
