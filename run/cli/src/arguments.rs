@@ -496,6 +496,9 @@ pub struct Fit {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }
+    /// Replace a machine file that exists
+    #[arg(long, requires = "output")]
+    pub force: bool,
 
 const TOPOLOGY_EXAMPLES: &str = "\
 Examples:

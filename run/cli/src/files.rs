@@ -1,7 +1,7 @@
 //! `heddle check`, `heddle gen` and `heddle convert`.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufWriter, IsTerminal, Read, Write},
     path::Path,
 };
@@ -82,6 +82,7 @@ pub fn convert(arguments: &Convert) -> Result<(), Ending> {
         set: arguments.set.clone(),
         ..Request::default()
     };
+    apart(Path::new(&arguments.input), Path::new(&arguments.output))?;
     if let Some(form) = arguments.format {
         return rewrite(arguments, form);
     }
@@ -217,6 +218,32 @@ pub fn write_drawing(path: &Path, svg: &str) -> Result<(), Ending> {
         Ending::new(Exit::Output, message)
     })?;
     to_file(path, |out| out.write_all(&pixels))
+}
+
+/// Refuses to replace files that cannot be made again from what the command reads, such as those of
+/// a measurement, unless that is asked for.
+pub fn keep_existing(paths: &[&Path], force: bool) -> Result<(), Ending> {
+    // Devices and pipes hold nothing that would be lost.
+    let found = paths.iter().filter(|path| path.is_file());
+    let names: Vec<_> = found.map(|path| path.display().to_string()).collect();
+    if force || names.is_empty() {
+        return Ok(());
+    }
+    let (exist, them) = if names.len() == 1 { ("exists", "it") } else { ("exist", "them") };
+    let names = names.join(", ");
+    let message = format!("error: {names} {exist} already\n  help: --force replaces {them}");
+    Err(Ending::new(Exit::Output, message))
+}
+
+/// Refuses to write a file over the one that the command reads.
+pub fn apart(input: &Path, output: &Path) -> Result<(), Ending> {
+    let [read, written] = [input, output].map(|path| fs::canonicalize(path).ok());
+    if read.is_none() || read != written || !input.is_file() {
+        return Ok(());
+    }
+    let name = output.display();
+    let message = format!("error: {name}: this is the file that is read; name another one");
+    Err(Ending::new(Exit::Usage, message))
 }
 
 /// Writes a file under a temporary name and gives it its own once it is complete. What is not a

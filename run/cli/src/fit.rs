@@ -17,13 +17,17 @@ use calibrate::{
 use crate::{
     arguments::{Fit, FitModel, Format},
     exit::{Ending, Exit, complain, print},
-    files::{contents, to_file},
+    files::{apart, contents, keep_existing, to_file},
     picture,
 };
 
 /// Estimates parameters, prints them and writes a machine file if one is asked for.
 pub fn run(arguments: &Fit) -> Result<(), Ending> {
     let name = &arguments.file;
+    if let Some(path) = &arguments.output {
+        apart(Path::new(name), path)?;
+        keep_existing(&outputs(path).each_ref().map(|path| &**path), arguments.force)?;
+    }
     let bytes = contents(name)?;
     let Reading { samples, notes } = samples(name, &bytes)?;
     for note in &notes {
@@ -129,14 +133,14 @@ impl Found {
         };
         if !fitted.columns.is_empty() {
             let table = calibrate::replicates_table(fitted);
-            let (beside, name) = beside(path, "replicates.csv");
+            let (beside, name) = beside(path, REPLICATES);
             provenance.replicates = Some((name, calibrate::sha256(table.as_bytes())));
             to_file(&beside, |out| out.write_all(table.as_bytes()))?;
         }
         let machine = match self {
             Self::One(fitted) => fitted.machine(&provenance),
             Self::Several(pairs) => {
-                let (beside, name) = beside(path, "pairs.csv");
+                let (beside, name) = beside(path, PAIRS);
                 to_file(&beside, |out| out.write_all(pairs.file().as_bytes()))?;
                 pairs.machine(&provenance, &name)
             }
@@ -161,6 +165,15 @@ impl Found {
         print(&format!("{json:#}\n"))
     }
 }
+
+/// Returns the files that a machine file consists of: itself, replicates and pairs.
+pub fn outputs(path: &Path) -> [PathBuf; 3] {
+    [path.to_owned(), beside(path, REPLICATES).0, beside(path, PAIRS).0]
+}
+
+/// The endings of the files beside a machine file.
+const REPLICATES: &str = "replicates.csv";
+const PAIRS: &str = "pairs.csv";
 
 /// Returns the path of a file beside the machine file, and its name.
 fn beside(path: &Path, extension: &str) -> (PathBuf, String) {

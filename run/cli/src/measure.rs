@@ -22,7 +22,7 @@ use results::Temporary;
 use crate::{
     arguments::Measure,
     exit::{Ending, Exit, complain, print},
-    files::to_file,
+    files::{keep_existing, to_file},
     fit::{self, Found},
     record, stop,
 };
@@ -33,6 +33,8 @@ pub fn run(arguments: &Measure) -> Result<(), Ending> {
         return serve(address);
     }
     let output = arguments.output.as_deref().unwrap_or(Path::new(""));
+    // A measurement takes its time, so that this comes first.
+    keep_earlier(arguments, output)?;
     stop::watch(|| {});
     if arguments.noise {
         return watch_noise(arguments, output);
@@ -57,6 +59,22 @@ pub fn run(arguments: &Measure) -> Result<(), Ending> {
         session::measure(&mut *prober, extent, precise).map_err(|error| failed(&error))?;
     drop(folder);
     finish(arguments, output, &session)
+}
+
+/// Refuses to replace files of an earlier measurement.
+fn keep_earlier(arguments: &Measure, output: &Path) -> Result<(), Ending> {
+    if arguments.noise {
+        return keep_existing(&[output], arguments.force);
+    }
+    let samples = samples(arguments, output);
+    let files = fit::outputs(output);
+    let all: Vec<&Path> = files.iter().chain([&samples]).map(|path| &**path).collect();
+    keep_existing(&all, arguments.force)
+}
+
+/// Returns the file of the samples.
+fn samples(arguments: &Measure, output: &Path) -> PathBuf {
+    arguments.samples.clone().unwrap_or_else(|| output.with_extension("samples.csv"))
 }
 
 fn failed(error: &Error) -> Ending {
@@ -137,7 +155,7 @@ fn is_precise(samples: &str, share: f64) -> bool {
 
 /// Writes the samples and what follows from them.
 fn finish(arguments: &Measure, output: &Path, session: &Session) -> Result<(), Ending> {
-    let path = arguments.samples.clone().unwrap_or_else(|| output.with_extension("samples.csv"));
+    let path = samples(arguments, output);
     let name = path.display().to_string();
     let bytes = session.samples.as_bytes();
     let reading = fit::samples(&name, bytes)?;

@@ -43,8 +43,23 @@ pub fn run(arguments: &Plot) -> Result<(), Ending> {
             format!("error: {}: column `{}` holds no number to draw", path.display(), y.name);
         return Err(Ending::new(Exit::Input, message));
     }
+    let output = output(arguments)?;
     let svg = draw(arguments, gathered, [x, y], by);
-    write_drawing(Path::new(&arguments.output), &svg)
+    write_drawing(output, &svg)
+}
+
+/// The file that is written if none is named.
+const FIGURE: &str = "figure.svg";
+
+/// Returns the file to write. One that the user has not named is never replaced.
+fn output(arguments: &Plot) -> Result<&Path, Ending> {
+    let named = arguments.output.as_deref().map(Path::new);
+    let path = named.unwrap_or(Path::new(FIGURE));
+    if named.is_none() && path.exists() {
+        let message = format!("error: {FIGURE} exists already\n  help: -o {FIGURE} replaces it");
+        return Err(Ending::new(Exit::Output, message));
+    }
+    Ok(path)
 }
 
 /// The table that a name means: a file, that of a study's folder, or the only one of a run's.

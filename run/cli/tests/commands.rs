@@ -322,6 +322,12 @@ fn convert_both_ways() {
     let text = folder.heddle_with("convert - -", &binary);
     assert_eq!((text.code, text.stdout.into_bytes()), (0, folder.read("back.goal")));
     assert_eq!(folder.heddle_with("convert - again.bin", APP.as_bytes()).code, 0);
+    // A schedule is replaced, but not the one that is read.
+    assert_eq!(folder.heddle("convert app.goal again.bin").code, 0);
+    let ended = folder.heddle("convert app.goal ./app.goal");
+    let expected = "error: ./app.goal: this is the file that is read; name another one\n";
+    assert_eq!((ended.code, ended.stderr.as_str()), (2, expected));
+    assert_eq!(folder.read("app.goal"), APP.as_bytes());
     assert_eq!(folder.read("again.bin"), binary);
 }
 

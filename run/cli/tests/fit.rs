@@ -90,6 +90,25 @@ fn a_run_takes_the_machine_file() {
     assert!(ended.stderr.contains("is not the file that was written with"), "{}", ended.stderr);
 }
 
+/// A machine file may have been measured or edited, so that only `--force` replaces it; samples are
+/// never replaced by what follows from them.
+#[test]
+fn a_machine_file_is_kept() {
+    let folder = Folder::new("fit-kept");
+    folder.write("samples.csv", &samples());
+    folder.write("machine.toml", "# mine\n");
+    let ended = folder.heddle("fit samples.csv -o machine.toml");
+    let expected = "error: machine.toml exists already\n  help: --force replaces it\n";
+    assert_eq!((ended.code, ended.stderr.as_str()), (4, expected));
+    assert_eq!(folder.read("machine.toml"), b"# mine\n");
+    assert_eq!(folder.heddle("fit samples.csv -o machine.toml --force").code, 0);
+    assert_ne!(folder.read("machine.toml"), b"# mine\n");
+    let ended = folder.heddle("fit samples.csv -o samples.csv --force");
+    let expected = "error: samples.csv: this is the file that is read; name another one\n";
+    assert_eq!((ended.code, ended.stderr.as_str()), (2, expected));
+    assert_eq!(folder.read("samples.csv"), samples().as_bytes());
+}
+
 #[test]
 fn wrong_samples_are_errors() {
     let folder = Folder::new("fit-wrong");

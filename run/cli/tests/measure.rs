@@ -239,6 +239,30 @@ fn shared_memory_of_this_host() {
     assert_eq!(run.code, 0, "{}", run.stderr);
 }
 
+/// Nothing is measured if its result has no place.
+#[test]
+fn an_earlier_measurement_is_kept() {
+    let folder = Folder::new("measure-kept");
+    for (name, command) in [
+        ("node.toml", "measure --shm -o node.toml"),
+        ("node.samples.csv", "measure --shm -o node.toml"),
+        ("node.replicates.csv", "measure --shm -o node.toml"),
+        ("s.csv", "measure --shm -o node.toml --samples s.csv"),
+        ("noise.txt", "measure --noise -o noise.txt"),
+    ] {
+        folder.write(name, "earlier");
+        let ended = folder.heddle(command);
+        let expected = format!("error: {name} exists already\n  help: --force replaces it\n");
+        assert_eq!((ended.code, ended.stderr), (4, expected), "{command}");
+        assert_eq!(folder.read(name), b"earlier", "{command}");
+        std::fs::remove_file(folder.path(name)).expect("removed");
+    }
+    folder.write("noise.txt", "earlier");
+    let ended = folder.heddle("measure --noise --time 0.1 -o noise.txt --force");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_ne!(folder.read("noise.txt"), b"earlier");
+}
+
 /// Any MPI library whose launcher and headers are here.
 #[test]
 fn real_libraries() {

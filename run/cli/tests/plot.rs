@@ -76,6 +76,21 @@ fn a_table_of_a_run() {
 
 /// A name in `.png` is written as PNG, with two pixels for each unit of the drawing, by all that
 /// draws.
+/// A figure that is named is replaced, one that is not named is kept.
+#[test]
+fn a_figure_is_replaced_if_it_is_named() {
+    let folder = studied("plot-again");
+    let columns = "plot study --x size --y makespan --by topology";
+    assert_eq!(folder.heddle(columns).code, 0);
+    let first = folder.read("figure.svg");
+    let again = folder.heddle(&format!("{columns} --kind bar"));
+    let expected = "error: figure.svg exists already\n  help: -o figure.svg replaces it\n";
+    assert_eq!((again.code, again.stderr.as_str()), (4, expected));
+    assert_eq!(folder.read("figure.svg"), first);
+    assert_eq!(folder.heddle(&format!("{columns} --kind bar -o figure.svg")).code, 0);
+    assert_ne!(folder.read("figure.svg"), first);
+}
+
 #[test]
 fn drawings_as_pixels() {
     let folder = studied("plot-png");

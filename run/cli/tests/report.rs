@@ -516,6 +516,10 @@ fn folders_without_results() {
     assert!(ended.stderr.starts_with("error: empty: no results of Heddle"), "{}", ended.stderr);
     folder.write("no.json", "[]");
     assert_eq!(folder.heddle("report no.json -o page.html").code, 1);
+    // A page goes to a page's name, so that it cannot replace a table or a summary.
+    let ended = folder.heddle("report empty -o empty/summary.json");
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("end it in .html"), "{}", ended.stderr);
     assert_eq!(folder.names("."), ["empty", "no.json"]);
     let ended = folder.heddle("run pattern:allreduce-ring --ranks 4 --report");
     assert_eq!(ended.code, 2, "{}", ended.stderr);

@@ -18,6 +18,7 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{MEASURE_EXAMPLES}\n\n{EXIT_CODES}"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Measure {
     /// Write a machine file, and beside it the samples and a table of replicates; with --noise a
     /// trace
@@ -29,6 +30,9 @@ pub struct Measure {
         required_unless_present = "serve"
     )]
     pub output: Option<PathBuf>,
+    /// Replace files of an earlier measurement
+    #[arg(long, conflicts_with = "serve")]
+    pub force: bool,
     /// Write the samples there, and not to NAME.samples.csv
     #[arg(long, value_name = "FILE.csv")]
     pub samples: Option<PathBuf>,

@@ -33,12 +33,11 @@ pub struct Plot {
     /// The heading
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub title: String,
-    /// The file to write
+    /// The file to write; without it figure.svg, if there is none yet
     #[arg(
-        short, long, value_name = "FILE.svg|FILE.png", value_parser = crate::files::drawing,
-        default_value = "figure.svg"
+        short, long, value_name = "FILE.svg|FILE.png", value_parser = crate::files::drawing
     )]
-    pub output: String,
+    pub output: Option<String>,
 }
 
 /// A kind of drawing.

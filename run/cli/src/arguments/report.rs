@@ -23,7 +23,7 @@ pub struct Report {
     #[arg(required = true, value_name = "FOLDER")]
     pub folders: Vec<PathBuf>,
     /// The page
-    #[arg(short, long, value_name = "FILE.html")]
+    #[arg(short, long, value_name = "FILE.html", value_parser = crate::reports::page)]
     pub output: PathBuf,
     /// Most events of a run of which the page shows each
     #[arg(long = "report-detail", value_name = "EVENTS", default_value_t = report::DETAIL)]
