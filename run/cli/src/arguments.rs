@@ -83,6 +83,21 @@ pub enum Command {
     Man(Man),
 }
 
+/// Reads a whole number between two, inclusive; what it says of another text names both.
+fn whole<N: TryFrom<u64>>(
+    least: u64,
+    most: u64,
+) -> impl Fn(&str) -> Result<N, String> + Clone + Send + Sync {
+    move |text| {
+        let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+        let number = number.and_then(|number: u64| N::try_from(number).ok());
+        number.ok_or_else(|| match most {
+            u64::MAX => format!("expected a whole number, at least {least}"),
+            _ => format!("expected a whole number from {least} to {most}"),
+        })
+    }
+}
+
 /// The processes that a run is spread over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Processes {
@@ -155,7 +170,7 @@ pub struct Run {
     #[arg(
         long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "200",
         help_heading = "Output", conflicts_with = "quiet",
-        value_parser = clap::value_parser!(u32).range(20..=100_000)
+        value_parser = whole::<u32>(20, 100_000)
     )]
     pub uncertainty: Option<u32>,
     /// Also show how the makespan follows a parameter, such as loggops.L, and the range over which
@@ -235,14 +250,17 @@ pub struct Mpirun {
     #[arg(long, value_name = "HOW", help_heading = "Placement")]
     pub map_by: Option<String>,
     /// Most ranks of each host
-    #[arg(long, value_name = "N", help_heading = "Placement")]
+    #[arg(
+        long, value_name = "N", help_heading = "Placement",
+        value_parser = whole::<u32>(1, u64::from(u32::MAX))
+    )]
     pub per_host: Option<u32>,
     /// Put [1,RANK]<stdout>: or [1,RANK]<stderr>: before each line that the program prints
     #[arg(long)]
     pub tag_output: bool,
     /// End the program after so many seconds, with exit code 124; 0 is never. Without it, the
     /// variable MPIEXEC_TIMEOUT says the same
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>(0, u64::MAX))]
     pub timeout: Option<u64>,
     /// Where the program runs
     #[arg(long = "wdir", value_name = "FOLDER")]
@@ -478,12 +496,15 @@ pub struct Fit {
     /// Write a machine file, and beside it a table of replicates, NAME.replicates.csv
     #[arg(short, long, value_name = "FILE.toml")]
     pub output: Option<PathBuf>,
+    /// Replace a machine file that exists
+    #[arg(long, requires = "output")]
+    pub force: bool,
     /// Number of bootstrap replicates
     #[arg(
         long,
         value_name = "NUMBER",
         default_value_t = 1000,
-        value_parser = clap::value_parser!(u32).range(100..=100_000)
+        value_parser = whole::<u32>(100, 100_000)
     )]
     pub replicates: u32,
     /// The model whose parameters are estimated. Runs take those of loggops
@@ -496,9 +517,6 @@ pub struct Fit {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }
-    /// Replace a machine file that exists
-    #[arg(long, requires = "output")]
-    pub force: bool,
 
 const TOPOLOGY_EXAMPLES: &str = "\
 Examples:
@@ -531,7 +549,10 @@ pub struct Topology {
     #[arg(long, value_name = "WHAT")]
     pub fail: Vec<String>,
     /// Decides which links or switches a number or a share means
-    #[arg(long, default_value_t = 1)]
+    #[arg(
+        long, value_name = "NUMBER", default_value_t = 1,
+        value_parser = whole::<u64>(0, u64::MAX)
+    )]
     pub seed: u64,
     /// Print the route between two hosts; can be repeated
     #[arg(long, value_name = "HOST:HOST")]

@@ -76,7 +76,10 @@ fn over(words: &[String]) -> Result<Over<'_>, Ending> {
     let Some((first, rest)) = words.split_first() else { return Ok(None) };
     let (key, values) =
         first.split_once('=').filter(|(_, values)| !values.is_empty()).ok_or_else(|| {
-            let message = format!("error: --over {first}\n  help: write KEY=VALUE,VALUE");
+            let message = format!(
+                "error: --over {first}: there is no value\n  help: write KEY=VALUE,VALUE, such as \
+                 --over workload.size=1KiB,64KiB"
+            );
             Ending::new(Exit::Usage, message)
         })?;
     if rest.is_empty() {

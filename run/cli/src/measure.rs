@@ -86,8 +86,8 @@ fn prober(arguments: &Measure, folder: &Path) -> Result<Box<dyn Prober>, Ending>
     if let Some(address) = &arguments.tcp {
         let name = arguments.token_file.clone().unwrap_or_default();
         let token = fs::read_to_string(&name).map_err(|error| {
-            let reason = experiment::reason(&error);
-            Ending::new(Exit::Input, format!("error: {}: {reason}", name.display()))
+            let reason = experiment::unread(&name, &error);
+            Ending::new(Exit::Input, format!("error: --token-file {}: {reason}", name.display()))
         })?;
         let (address, token) = (address.clone(), token.trim().to_owned());
         return Ok(Box::new(Client { address, token, limits: Limits::default() }));

@@ -67,8 +67,8 @@ fn simulate(
         return traffic::run(arguments, configuration, job).map(|()| Exit::Success as u8);
     }
     if arguments.plot.is_some() {
-        let message = "--plot draws the curves of traffic, such as traffic:uniform; a program has \
-                       --gantt";
+        let message = "error: --plot draws the curves of traffic, such as traffic:uniform\n  \
+                       help: a program has --gantt";
         return Err(Ending::new(Exit::Usage, message));
     }
     if make.is_none() {

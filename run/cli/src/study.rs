@@ -154,7 +154,7 @@ fn commands(arguments: &Arguments, program: &str, output: &str, missing: &[usize
     let mut lines = Vec::new();
     let mut rest = missing;
     while let Some(&first) = rest.first() {
-        let together = rest.iter().zip(first..first + arguments.chunk.max(1));
+        let together = rest.iter().zip(first..first + arguments.chunk);
         let length = together.take_while(|(run, expected)| *run == expected).count();
         let mut line = vec![program, "study", &arguments.file, "-o", output];
         let runs = format!("{first}..{}", first + length);

@@ -425,3 +425,36 @@ fn what_only_other_workloads_have_on_a_ladder() {
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{set}");
     }
 }
+
+/// Messages have their place, the reason and what was expected, whichever command is asked.
+#[test]
+fn flags_of_all_commands() {
+    let folder = Folder::new("flag-commands");
+    folder.write("two.goal", "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 8b from 0 }\n");
+    let files = folder.names(".");
+    for (arguments, code, expected) in [
+        ("fit two.goal --replicates x", 2, "expected a whole number from 100 to 100000"),
+        ("run two.goal --uncertainty 3", 2, "expected a whole number from 20 to 100000"),
+        ("measure --shm -o m.toml --runs 1", 2, "expected a whole number from 2 to 1000"),
+        ("mpirun --timeout x true", 2, "expected a whole number, at least 0"),
+        ("mpirun --per-host 0 true", 2, "expected a whole number from 1 to 4294967295"),
+        ("topology star:hosts=4 --seed x", 2, "expected a whole number, at least 0"),
+        ("ladder two.goal --over loggops.L", 2, "error: --over loggops.L: there is no value\n"),
+        ("run two.goal --plot x.svg", 2, "error: --plot draws the curves of traffic"),
+        ("run two.goal --report-window 1us..2us", 2, "needs a folder to write to\n"),
+        ("run two.goal --report-detail 3 -o out", 2, "is of a report, and none is written\n"),
+        ("run traces.index", 1, "error: traces.index: No such file or directory\n"),
+        ("report two.goa -o x.html", 1, "help: did you mean two.goal?\n"),
+        ("measure --tcp x:1 -o m.toml --token-file no", 1, "error: --token-file no: No such file"),
+    ] {
+        let ended = folder.heddle(arguments);
+        assert_eq!(
+            (ended.code, ended.stdout.as_str()),
+            (code, ""),
+            "{arguments}: {}",
+            ended.stderr
+        );
+        assert!(ended.stderr.contains(expected), "{arguments}: {}", ended.stderr);
+        assert_eq!(folder.names("."), files, "{arguments}");
+    }
+}

@@ -209,6 +209,23 @@ fn mistakes_have_their_place() {
     assert!(ended.stderr.contains("heddle study runs such a file"), "{}", ended.stderr);
 }
 
+/// There is no study by no run at a time, nor one in parts of no run.
+#[test]
+fn at_least_one_of_each() {
+    let folder = Folder::new("study-none");
+    folder.write("study.toml", "[workload]\nsource = \"pattern:gather\"\n[study]\nranks = [2]\n");
+    for flags in ["--jobs 0", "-j0", "--on commands --chunk 0"] {
+        let ended = folder.heddle(&format!("study study.toml -o out {flags}"));
+        assert_eq!(ended.code, 2, "{flags}: {}", ended.stderr);
+        assert!(
+            ended.stderr.contains("expected a whole number from 1 to 1000000"),
+            "{flags}: {}",
+            ended.stderr
+        );
+        assert_eq!(folder.names("."), ["study.toml"]);
+    }
+}
+
 /// A folder belongs to one study.
 #[test]
 fn another_study_is_refused() {

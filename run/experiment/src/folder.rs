@@ -162,9 +162,13 @@ pub(crate) fn records(
 pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Diagnostic> {
     let Some(directory) = configuration.value(keys::run::output::DIRECTORY) else {
         // A manifest never names a folder; without one, its tables and timeline are not asked for.
-        use keys::run::output::{REPORT, TABLES, TABLES_FORMAT, TIMELINE};
-        let wanted = [TABLES.id(), TABLES_FORMAT.id(), TIMELINE.id(), REPORT.id()]
+        use keys::run::output::{
+            REPORT, REPORT_DETAIL, REPORT_WINDOW, TABLES, TABLES_FORMAT, TIMELINE,
+        };
+        let report = [REPORT.id(), REPORT_DETAIL.id(), REPORT_WINDOW.id()];
+        let wanted = [TABLES.id(), TABLES_FORMAT.id(), TIMELINE.id()]
             .into_iter()
+            .chain(report)
             .find(|id| configuration.is_said(*id) && !configuration.is_from_manifest(*id));
         return wanted.map_or(Ok(None), |id| {
             let message = format!("`{}` needs a folder to write to", id.key().name);
@@ -207,7 +211,13 @@ pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Di
 pub(crate) fn report(configuration: &Configuration) -> Result<Option<report::Options>, Diagnostic> {
     use keys::run::output::{REPORT, REPORT_DETAIL, REPORT_WINDOW};
     if !configuration.switch(REPORT) {
-        return Ok(None);
+        let of_report = [REPORT_DETAIL.id(), REPORT_WINDOW.id()];
+        let unused = of_report.into_iter().find(|id| configuration.is_said_of_run(*id));
+        return unused.map_or(Ok(None), |id| {
+            let message = format!("`{}` is of a report, and none is written", id.key().name);
+            let help = "add --report, or set output.report = true".to_owned();
+            Err(configuration.mistake(id, message).help(help))
+        });
     }
     let windows = configuration.value(REPORT_WINDOW).unwrap_or_default();
     let windows = windows.split_whitespace().map(report::window).collect::<Result<_, _>>();

@@ -81,7 +81,7 @@ pub struct Measure {
         long,
         value_name = "NUMBER",
         default_value_t = 8,
-        value_parser = clap::value_parser!(u32).range(2..=1000)
+        value_parser = super::whole::<u32>(2, 1000)
     )]
     pub runs: u32,
     /// Draw samples, fits, residuals and intervals as SVG or PNG

@@ -26,7 +26,10 @@ pub struct Report {
     #[arg(short, long, value_name = "FILE.html", value_parser = crate::reports::page)]
     pub output: PathBuf,
     /// Most events of a run of which the page shows each
-    #[arg(long = "report-detail", value_name = "EVENTS", default_value_t = report::DETAIL)]
+    #[arg(
+        long = "report-detail", value_name = "EVENTS", default_value_t = report::DETAIL,
+        value_parser = super::whole::<u64>(0, u64::MAX)
+    )]
     pub detail: u64,
     /// A stretch of simulated time of which it shows every event; can be repeated
     #[arg(long = "report-window", value_name = "T0..T1", value_parser = report::window)]

@@ -31,7 +31,7 @@ pub struct Study {
     #[arg(long, value_enum, default_value_t = TablesFormat::Csv, value_name = "FORMAT")]
     pub tables_format: TablesFormat,
     /// Runs at a time
-    #[arg(short, long, default_value_t = 1)]
+    #[arg(short, long, value_name = "NUMBER", default_value_t = 1, value_parser = at_least_one())]
     pub jobs: usize,
     /// List the runs, and run none
     #[arg(long)]
@@ -49,7 +49,10 @@ pub struct Study {
     #[arg(long, value_enum)]
     pub on: Option<Executor>,
     /// Runs of each command or task
-    #[arg(long, default_value_t = 1, requires = "on")]
+    #[arg(
+        long, value_name = "NUMBER", default_value_t = 1, requires = "on",
+        value_parser = at_least_one()
+    )]
     pub chunk: usize,
     /// The partition of Slurm
     #[arg(long, value_name = "NAME", requires = "on")]
@@ -57,6 +60,11 @@ pub struct Study {
     /// Further options for sbatch, such as --time=10; can be repeated
     #[arg(long, value_name = "OPTION", requires = "on", allow_hyphen_values = true)]
     pub sbatch: Vec<String>,
+}
+
+/// Reads a number of things of which there is one at least.
+fn at_least_one() -> impl Fn(&str) -> Result<usize, String> + Clone + Send + Sync {
+    super::whole::<usize>(1, 1_000_000)
 }
 
 /// The form of the tables of a study.
