@@ -292,11 +292,9 @@ fn as_json(
         (None, Some(_)) => Value::Null,
         (cycle, _) => Value::Bool(cycle.is_none()),
     };
-    let value = json!({
+    let mut value = json!({
         "hosts": metrics.hosts,
         "hosts_out": metrics.hosts_out,
-        "switches_out": switches_out,
-        "links_out": links_out,
         "switches": metrics.switches,
         "ports": metrics.ports,
         "host_links": metrics.host_links,
@@ -311,5 +309,9 @@ fn as_json(
         "cycle": cycle,
         "routes": ways,
     });
+    if !topology.is_intact() {
+        value["switches_out"] = json!(switches_out);
+        value["links_out"] = json!(links_out);
+    }
     format!("{value:#}\n")
 }
