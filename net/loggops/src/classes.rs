@@ -5,6 +5,8 @@
 //! of different classes use the same clocks of CPUs and interfaces. Pairs without a class have the
 //! costs of the network.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use units::{HostId, Time};
 
@@ -31,19 +33,25 @@ pub struct Classes {
     pub all: Vec<Class>,
     /// The number of the class of each pair that has one, the smaller host first. It is looked up
     /// only, so that the order in which it is kept shows nowhere.
-    pairs: FxHashMap<(HostId, HostId), u32>,
+    pairs: Arc<FxHashMap<(HostId, HostId), u32>>,
 }
 
 impl Classes {
     /// Classes to which no pair belongs yet.
     #[must_use]
     pub fn new(all: Vec<Class>) -> Self {
-        Self { all, pairs: FxHashMap::default() }
+        Self { all, pairs: Arc::default() }
+    }
+
+    /// Returns the same pairs in as many classes that cost something else.
+    #[must_use]
+    pub fn with(&self, all: Vec<Class>) -> Self {
+        Self { all, pairs: Arc::clone(&self.pairs) }
     }
 
     /// Puts a pair of hosts into a class; returns the class that it had before.
     pub fn put(&mut self, pair: [HostId; 2], class: u32) -> Option<u32> {
-        self.pairs.insert(ordered(pair), class)
+        Arc::make_mut(&mut self.pairs).insert(ordered(pair), class)
     }
 
     /// Returns the number of the class of a pair of hosts, if it has one.

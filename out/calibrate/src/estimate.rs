@@ -84,10 +84,16 @@ const CAUTION: f64 = 1.05;
 
 /// Estimates what samples determine.
 pub fn fit(samples: &[Sample], options: &Options) -> Calibration {
+    fit_set(samples, 0, *options)
+}
+
+/// Estimates what samples determine, as [`fit`] does. Replicates of sets with other numbers are
+/// independent.
+pub(crate) fn fit_set(samples: &[Sample], set: u32, options: Options) -> Calibration {
     let (kept, modes) = diagnose::lower_modes(samples);
     let cells = cells(&kept);
     let units = Units::new(&kept, &cells);
-    let medians = Medians::new(&cells, &units, options.replicates, resolution(samples));
+    let medians = Medians::new(&cells, &units, set, options.replicates, resolution(samples));
     let curves = curves(&cells, &medians);
     let kinds = Kinds::find(&curves, &Gaps::new(&cells, &medians));
     let limit = kinds.limit;

@@ -28,16 +28,17 @@ const LEAST_SHARE: f64 = 1e-9;
 const FEW: usize = 3;
 
 impl Medians {
-    /// Draws `count` replicates; `step` is that of the clock, in nanoseconds.
-    pub fn new(cells: &[Cell], units: &Units, count: u32, step: f64) -> Self {
+    /// Draws `count` replicates of the set of samples with the number `set`; `step` is that of the
+    /// clock, in nanoseconds.
+    pub fn new(cells: &[Cell], units: &Units, set: u32, count: u32, step: f64) -> Self {
         let measured: Vec<f64> = cells.iter().map(Cell::median).collect();
         let mut replicates: Vec<Vec<f64>> =
-            (0..count).map(|number| units.replicate(cells, number, step)).collect();
+            (0..count).map(|number| units.replicate(cells, set, number, step)).collect();
         let single = cells.iter().all(|cell| cell.times.len() < FEW);
         if single {
             // Single values show no noise but that they scatter about lines.
             let shares = scatter(cells, &measured);
-            let random = kernel::Random::new(u64::from(count), 3);
+            let random = kernel::Random::new(u64::from(set) << 32 | u64::from(count), 3);
             for (number, replicate) in replicates.iter_mut().enumerate() {
                 for (place, time) in replicate.iter_mut().enumerate() {
                     let [one, other] =

@@ -39,6 +39,11 @@ const KEYS: [(&str, &str); 8] = [
     ("S", "S"),
 ];
 
+/// Those of them that each class of pairs has for itself: S is not one of them.
+fn of_class() -> &'static [(&'static str, &'static str)] {
+    &KEYS[..KEYS.len() - 1]
+}
+
 /// Returns the SHA-256 of bytes in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
@@ -48,16 +53,31 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 /// Returns the table of joint replicates as CSV: a column for each key, without units, in
-/// nanoseconds and nanoseconds per byte.
+/// nanoseconds and nanoseconds per byte. Empty without columns.
 pub fn replicates_table(calibration: &Calibration) -> String {
-    let key = |name: &&'static str| {
-        let found = KEYS.iter().find(|(_, parameter)| parameter == name);
-        format!("loggops.{}", found.map_or(*name, |(key, _)| key))
+    joined_table(&[("loggops".to_owned(), calibration)])
+}
+
+/// Returns the table of the joint replicates of several calibrations, each with the name of the
+/// table of settings that it is of. It has as many rows as all of them have.
+pub(crate) fn joined_table(all: &[(String, &Calibration)]) -> String {
+    let all: Vec<_> = all.iter().filter(|(_, fitted)| !fitted.columns.is_empty()).collect();
+    let key = |table: &str, name: &'static str| {
+        let found = KEYS.iter().find(|(_, parameter)| *parameter == name);
+        format!("{table}.{}", found.map_or(name, |(key, _)| key))
     };
-    let header: Vec<String> = calibration.columns.iter().map(key).collect();
+    let header: Vec<String> = all
+        .iter()
+        .flat_map(|(table, fitted)| fitted.columns.iter().map(move |name| key(table, name)))
+        .collect();
+    if header.is_empty() {
+        return String::new();
+    }
+    let rows = all.iter().map(|(_, fitted)| fitted.replicates.len()).min().unwrap_or(0);
     let mut text = header.join(",") + "\n";
-    for row in &calibration.replicates {
-        let cells: Vec<String> = row.iter().map(|value| format!("{value:.6}")).collect();
+    for row in 0..rows {
+        let values = all.iter().flat_map(|(_, fitted)| &fitted.replicates[row]);
+        let cells: Vec<String> = values.map(|value| format!("{value:.6}")).collect();
         text += &(cells.join(",") + "\n");
     }
     text
@@ -80,11 +100,13 @@ impl Calibration {
     /// Returns the machine file: the table `[loggops]`, overheads of the model of flows, and
     /// intervals with their origin in `[calibration]`.
     pub fn machine(&self, from: &Provenance) -> String {
-        self.machine_with(from, "", "")
+        self.machine_with(from, ["", "", ""])
     }
 
-    /// Returns the machine file with more lines of `[loggops]`, and with more tables behind it.
-    pub(crate) fn machine_with(&self, from: &Provenance, lines: &str, tables: &str) -> String {
+    /// Returns the machine file with more lines of `[loggops]`, more tables behind it, and more
+    /// tables of intervals.
+    pub(crate) fn machine_with(&self, from: &Provenance, more: [&str; 3]) -> String {
+        let [lines, tables, intervals] = more;
         let mut text = format!(
             "# Parameters of an interconnect, estimated from {} samples in {}.\n",
             self.samples, from.source
@@ -101,27 +123,33 @@ impl Calibration {
         text += tables;
         text += &self.flow();
         text += &from.table();
-        for (key, parameter) in KEYS {
-            if let Some(Estimate { low, high, .. }) = self.written(parameter) {
-                let [low, high] = [low, high].map(|value| quantity(parameter, value));
-                let _ = write!(
-                    text,
-                    "\n[calibration.loggops.{key}]\nlow = \"{low}\"\nhigh = \"{high}\"\n"
-                );
-            }
-        }
+        text += &self.intervals("loggops", &KEYS);
+        text += intervals;
         text
     }
 
-    /// Returns a line for each key whose parameter is known, with its interval as a comment; S is
-    /// none of them.
+    /// Returns a line for each key of a class whose parameter is known.
     pub(crate) fn known_lines(&self) -> String {
         let known = |(key, parameter): &(&str, &'static str)| {
-            let Estimate { value, low, high } = self.written(parameter)?;
-            let [value, low, high] = [value, low, high].map(|value| quantity(parameter, value));
-            Some(format!("{key} = \"{value}\" # 95 %: {low} to {high}\n"))
+            let value = quantity(parameter, self.written(parameter)?.value);
+            Some(format!("{key} = \"{value}\"\n"))
         };
-        KEYS.iter().filter(|(key, _)| *key != "S").filter_map(known).collect()
+        of_class().iter().filter_map(known).collect()
+    }
+
+    /// Returns the intervals of the keys of a class whose parameters are known.
+    pub(crate) fn class_intervals(&self, class: &str) -> String {
+        self.intervals(&format!("loggops.class.{class}"), of_class())
+    }
+
+    /// Returns a table for the interval of each of some keys of a table of settings.
+    fn intervals(&self, table: &str, keys: &[(&str, &'static str)]) -> String {
+        let interval = |(key, parameter): &(&str, &'static str)| {
+            let Estimate { low, high, .. } = self.written(parameter)?;
+            let [low, high] = [low, high].map(|value| quantity(parameter, value));
+            Some(format!("\n[calibration.{table}.{key}]\nlow = \"{low}\"\nhigh = \"{high}\"\n"))
+        };
+        keys.iter().filter_map(interval).collect()
     }
 
     /// The estimate of a parameter that is written: of overheads either the mean or both.

@@ -69,7 +69,7 @@ pub fn fit_plogp(samples: &[Sample], options: &Options) -> Plogp {
     let (kept, modes) = diagnose::lower_modes(samples);
     let cells = cells(&kept);
     let units = Units::new(&kept, &cells);
-    let medians = Medians::new(&cells, &units, options.replicates, resolution(samples));
+    let medians = Medians::new(&cells, &units, 0, options.replicates, resolution(samples));
     let estimate = |of: &dyn Fn(&[f64]) -> Option<f64>| {
         let value = of(&medians.measured)?;
         let all = medians.replicates.iter().filter_map(|times| of(times)).collect();

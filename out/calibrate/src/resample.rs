@@ -83,10 +83,11 @@ impl Units {
     }
 
     /// Returns the medians of all cells in replicate `number`, each shaken by less than half a
-    /// `step` of the clock.
-    pub fn replicate(&self, cells: &[Cell], number: u32, step: f64) -> Vec<f64> {
-        let draw = Random::new(u64::from(number), DRAW);
-        let shake = Random::new(u64::from(number), SHAKE);
+    /// `step` of the clock. Replicates of sets of samples with other numbers are independent.
+    pub fn replicate(&self, cells: &[Cell], set: u32, number: u32, step: f64) -> Vec<f64> {
+        let seed = u64::from(set) << 32 | u64::from(number);
+        let draw = Random::new(seed, DRAW);
+        let shake = Random::new(seed, SHAKE);
         let mut times = vec![0_u32; self.count];
         for index in 0..self.count as u64 {
             times[draw.below(0, index, self.count as u64) as usize] += 1;

@@ -41,7 +41,7 @@ impl Doubt {
                     let all: Map<String, Value> = self
                         .sensitivity
                         .iter()
-                        .map(|found| (found.key.to_owned(), rates(found)))
+                        .map(|found| (found.key.clone(), rates(found)))
                         .collect();
                     summary.insert("sensitivity".to_owned(), Value::Object(all));
                 }
@@ -86,7 +86,7 @@ impl Doubt {
 fn interval(found: &Uncertainty) -> Value {
     let Uncertainty { replicates, median, low, high, shares } = found;
     let shares: Map<String, Value> =
-        shares.iter().map(|(key, share)| ((*key).to_owned(), json!(share))).collect();
+        shares.iter().map(|(key, share)| (key.clone(), json!(share))).collect();
     json!({
         "replicates": replicates,
         "median_ps": median,

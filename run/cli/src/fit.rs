@@ -122,7 +122,9 @@ impl Found {
         samples: &[Sample],
         library: &str,
     ) -> Result<(), Ending> {
-        let Some(fitted) = self.fitted() else { return Err(self.nothing(source)) };
+        if self.fitted().is_none() {
+            return Err(self.nothing(source));
+        }
         let mut provenance = Provenance {
             date: today(),
             hosts: hosts(samples),
@@ -131,8 +133,11 @@ impl Found {
             samples: calibrate::sha256(bytes),
             replicates: None,
         };
-        if !fitted.columns.is_empty() {
-            let table = calibrate::replicates_table(fitted);
+        let table = match self {
+            Self::One(fitted) => calibrate::replicates_table(fitted),
+            Self::Several(pairs) => pairs.replicates_table(),
+        };
+        if !table.is_empty() {
             let (beside, name) = beside(path, REPLICATES);
             provenance.replicates = Some((name, calibrate::sha256(table.as_bytes())));
             to_file(&beside, |out| out.write_all(table.as_bytes()))?;

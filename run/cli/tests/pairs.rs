@@ -149,6 +149,36 @@ fn manifests_have_classes() {
     assert!(shown.stdout.contains("[loggops.class.near]\nL = \"5 us\""), "{}", shown.stdout);
 }
 
+/// Checks the replicates that were measured, and a run of the program that draws from them; its
+/// makespan is known in nanoseconds.
+fn check_replicates(folder: &Folder, makespan: f64) {
+    // Replicates are of both classes, and those of [loggops] are those of the median class.
+    let table = String::from_utf8(folder.read("m.replicates.csv")).expect("text");
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| {
+        let place = rows[0].iter().position(|found| *found == name).expect("a column");
+        rows[1..].iter().map(|row| row[place]).collect::<Vec<_>>()
+    };
+    assert!(rows.len() > 900, "{}", rows.len());
+    for key in ["L", "o", "g", "G"] {
+        assert_eq!(column(&format!("loggops.{key}")), column(&format!("loggops.class.c2.{key}")));
+        assert_ne!(column(&format!("loggops.{key}")), column(&format!("loggops.class.c1.{key}")));
+    }
+    let file = String::from_utf8(folder.read("m.toml")).expect("text");
+    assert!(file.contains("\n[calibration.loggops.class.c1.L]\nlow = \""), "{file}");
+    let doubt = "run program.goal --machine m.toml --uncertainty 100 --format json --set \
+                 loggops.pairs=m.pairs.csv";
+    let doubt = folder.heddle(doubt).json()["uncertainty"].clone();
+    let ps = |name: &str| doubt[name].as_f64().expect("a time");
+    assert!((ps("median_ps") / makespan / 1000.0 - 1.0).abs() < 0.01, "{doubt}");
+    assert!(ps("low_ps") < ps("median_ps") && ps("median_ps") < ps("high_ps"), "{doubt}");
+    assert!(doubt["variance_without"]["loggops.class.c1.L"].is_number(), "{doubt}");
+    let run = "run program.goal --machine m.toml --set loggops.pairs=m.pairs.csv -o doubt";
+    let said = folder.heddle(run);
+    assert!(said.stdout.contains("loggops.class.c1.L "), "{} {}", said.stdout, said.stderr);
+    assert_eq!(folder.heddle("run doubt/manifest.json -o again").code, 0);
+}
+
 /// Measured in the simulation of that machine, classes and their parameters come back, and a run
 /// with the machine file that is written takes as long as with the true one.
 #[test]
@@ -190,11 +220,7 @@ fn measured_classes_come_back() {
     for (measured, truth) in measured.iter().zip(&truth).filter(|(_, truth)| **truth > 0.0) {
         assert!((measured / truth - 1.0).abs() < 0.01, "{measured} {truth}");
     }
-    // Its replicates are those of the median class alone.
-    let doubt = "run program.goal --machine m.toml --uncertainty 100";
-    assert_eq!(folder.heddle(doubt).code, 0);
-    let refused = folder.heddle(&format!("{doubt} --set loggops.pairs=m.pairs.csv"));
-    assert!(refused.stderr.contains("not of the classes of pairs"), "{}", refused.stderr);
+    check_replicates(&folder, truth[2]);
     // By default all pairs are of the median class, which is that between racks.
     let median = ends(&folder, "--machine m.toml");
     assert!((median[1] / 24_000.0 - 1.0).abs() < 0.01, "{median:?}");

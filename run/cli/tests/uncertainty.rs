@@ -141,6 +141,242 @@ fn ring(ranks: u32) -> String {
     format!("num_ranks {ranks}\n{}", blocks.concat())
 }
 
+/// Normal parameters of which L and o have the correlation -0.6, as those of one measurement do:
+/// the means and the deviations of L, o and G.
+struct Normal {
+    means: [f64; 3],
+    deviations: [f64; 3],
+}
+
+const NEAR: Normal = Normal { means: [5000.0, 1000.0, 1.0], deviations: [200.0, 60.0, 0.1] };
+const FAR: Normal = Normal { means: [20_000.0, 1500.0, 2.0], deviations: [500.0, 100.0, 0.2] };
+
+impl Normal {
+    fn replicate(&self, number: u32) -> [f64; 3] {
+        let ([one, other], [third, _]) = (normal(number, [2, 3]), normal(number, [5, 7]));
+        let away = [one, -0.6 * one + 0.8 * other, third];
+        [0, 1, 2].map(|place| self.means[place] + self.deviations[place] * away[place])
+    }
+
+    /// The mean and the variance of a hop of 1001 bytes, 2 o + L + 1000 G.
+    fn hop(&self) -> [f64; 2] {
+        let ([latency, overhead, per_byte], [l, o, g]) = (self.means, self.deviations);
+        let variance = l * l + 4.0 * o * o + 1e6 * g * g - 4.0 * 0.6 * l * o;
+        [2.0 * overhead + latency + 1000.0 * per_byte, variance]
+    }
+}
+
+fn joined(values: impl IntoIterator<Item = f64>) -> String {
+    values.into_iter().map(|value| format!("{value:.6}")).collect::<Vec<_>>().join(",")
+}
+
+/// Writes a machine whose `[loggops]` has the values of its class `near`, with 2000 replicates:
+/// what stands in a row for both is the same, and the other class is independent of it.
+fn classes(folder: &Folder) {
+    let mut text = ["loggops.", "loggops.class.near.", "loggops.class.far."]
+        .map(|table| ["L", "o", "G"].map(|key| format!("{table}{key}")).join(","))
+        .join(",")
+        + "\n";
+    let mut place = 0;
+    for number in 1..=2000 {
+        // A permutation: a linear congruential generator of full period (Hull and Dobell 1962).
+        place = (place * 741 + 711) % 2000;
+        let (near, far) = (NEAR.replicate(number), FAR.replicate(place + 1));
+        text += &(joined([near, near, far].concat()) + "\n");
+    }
+    folder.write("c.csv", &text);
+    folder.write("c.pairs.csv", "source,destination,class\n0,1,near\n1,2,far\n");
+    folder.write(
+        "c.toml",
+        &format!(
+            "[loggops]\nL = \"5 us\"\no = \"1 us\"\ng = \"0 ns\"\nG = \"1 ns/B\"\n\
+             [loggops.class.near]\nL = \"5 us\"\no = \"1 us\"\nG = \"1 ns/B\"\n\
+             [loggops.class.far]\nL = \"20 us\"\no = \"1500 ns\"\nG = \"2 ns/B\"\n\
+             [calibration]\nreplicates = \"c.csv\"\nreplicates-sha256 = \"{}\"\n\
+             [calibration.loggops.class.far.L]\nlow = \"19 us\"\nhigh = \"21 us\"\n",
+            calibrate::sha256(text.as_bytes())
+        ),
+    );
+}
+
+/// A message from each rank to the next, once the one before is there.
+fn line(ranks: u32) -> String {
+    let rank = |rank: u32| {
+        let receive = format!("  r: recv 1001b from {}\n", rank.saturating_sub(1));
+        let send = format!("  s: send 1001b to {}\n", rank + 1);
+        let text = match rank {
+            0 => send,
+            _ if rank + 1 == ranks => receive,
+            _ => format!("{receive}{send}  s requires r\n"),
+        };
+        format!("rank {rank} {{\n{text}}}\n")
+    };
+    let blocks: Vec<String> = (0..ranks).map(rank).collect();
+    format!("num_ranks {ranks}\n{}", blocks.concat())
+}
+
+/// Makespans are sums of hops. A message between a pair of a class has that class's variance, and
+/// one that goes on between a pair of another class has both together. The share of L is the square
+/// of its correlation with the makespan, (s² - 2 · 0.6 s t)² / (s² V) with the deviations s of L
+/// and t of o. Pairs in no class vary as `[loggops]` does, which is here the class `near`.
+#[test]
+fn intervals_of_classes() {
+    let folder = Folder::new("uncertainty-classes");
+    classes(&folder);
+    folder.write("near.goal", &line(2));
+    folder.write("two.goal", &line(3));
+    folder.write("far.csv", "source,destination,class\n0,1,far\n");
+    let ([near, near_variance], [far, far_variance]) = (NEAR.hop(), FAR.hop());
+    assert!((near_variance - 35_600.0).abs() < 1e-6 && (far_variance - 210_000.0).abs() < 1e-6);
+    let both = (near + far, near_variance + far_variance, [true, true]);
+    for (program, pairs, (middle, variance, has)) in [
+        ("near.goal", "c.pairs.csv", (near, near_variance, [true, false])),
+        ("near.goal", "far.csv", (far, far_variance, [false, true])),
+        ("two.goal", "c.pairs.csv", both),
+        ("two.goal", "far.csv", both),
+    ] {
+        let run = format!(
+            "run {program} --machine c.toml --set loggops.pairs={pairs} --format json \
+             --uncertainty 2000"
+        );
+        let found = folder.heddle(&run).json()["uncertainty"].clone();
+        let ns = |name: &str| found[name].as_f64().expect("a time") / 1000.0;
+        let half = 1.96 * variance.sqrt();
+        assert!((ns("median_ps") - middle).abs() < 0.05 * half, "{program} {pairs} {found}");
+        for (end, expected) in [("low_ps", middle - half), ("high_ps", middle + half)] {
+            assert!((ns(end) - expected).abs() < 0.1 * half, "{program} {pairs} {end} {found}");
+        }
+        let share = |name: &str| found["variance_without"][name].as_f64().expect("a share");
+        for (class, Normal { deviations: [l, o, _], .. }, has) in
+            [("near", NEAR, has[0]), ("far", FAR, has[1])]
+        {
+            let covariance = if has { l * l - 2.0 * 0.6 * l * o } else { 0.0 };
+            let expected = covariance * covariance / (l * l * variance);
+            let found = share(&format!("loggops.class.{class}.L"));
+            assert!((found - expected).abs() < 0.05, "{program} {pairs} {class} {found}");
+        }
+        assert_eq!(share("loggops.L").to_bits(), share("loggops.class.near.L").to_bits());
+    }
+    // Without pairs in classes, only [loggops] counts, and classes have no shares.
+    let run = "run two.goal --machine c.toml --format json --uncertainty 100";
+    let found = folder.heddle(run).json()["uncertainty"]["variance_without"].clone();
+    let names: Vec<&String> = found.as_object().expect("shares").keys().collect();
+    assert_eq!(names, ["loggops.G", "loggops.L", "loggops.o"]);
+}
+
+/// Of a message between each of two pairs, the makespan is as long as L of either class.
+#[test]
+fn rates_of_classes() {
+    let folder = Folder::new("sensitivity-classes");
+    classes(&folder);
+    folder.write("two.goal", &line(3));
+    let run = "run two.goal --machine c.toml --set loggops.pairs=c.pairs.csv --format json \
+               --sensitivity loggops.class.far.L --sensitivity loggops.class.near.o";
+    let found = folder.heddle(run).json()["sensitivity"].clone();
+    let [latency, overhead] =
+        ["loggops.class.far.L", "loggops.class.near.o"].map(|key| found[key].clone());
+    assert_eq!(
+        (&latency["value_ps"], &latency["makespan_ps"]),
+        (&20_000_000.into(), &33_000_000.into())
+    );
+    assert_eq!((&latency["rate_below"], &latency["rate_above"]), (&1.into(), &1.into()));
+    assert_eq!((&overhead["rate_below"], &overhead["rate_above"]), (&2.into(), &2.into()));
+    for (words, text) in [
+        ("--sensitivity loggops.class.fat.L", "did you mean `far`?"),
+        ("--sensitivity loggops.class.far.l", "did you mean"),
+        ("--sensitivity loggops.class.far.G", "no rates for `loggops.class.far.G`"),
+        ("--sensitivity loggops.class.far.L", "no pairs of hosts belong to classes"),
+    ] {
+        let ended = folder.heddle(&format!("run two.goal --machine c.toml {words}"));
+        assert!(ended.code == 2 && ended.stderr.contains(text), "{words} {}", ended.stderr);
+    }
+}
+
+/// A machine of classes whose files are written again with mistakes.
+struct Wrong {
+    folder: Folder,
+    machine: String,
+    table: String,
+}
+
+const WRONG: &str = "run two.goal --machine w.toml --set loggops.pairs=c.pairs.csv";
+
+impl Wrong {
+    fn new(name: &str) -> Self {
+        let folder = Folder::new(name);
+        classes(&folder);
+        folder.write("two.goal", &line(3));
+        let text = |file| String::from_utf8(folder.read(file)).expect("text");
+        let (machine, table) = (text("c.toml").replace("c.csv", "w.csv"), text("c.csv"));
+        Self { folder, machine, table }
+    }
+
+    /// Checks that a run with these files fails, and that it says all of these texts.
+    fn check(&self, machine: &str, table: &str, words: &str, texts: &[&str]) {
+        let [old, new] = [&self.table, table].map(|table| calibrate::sha256(table.as_bytes()));
+        self.folder.write("w.csv", table);
+        self.folder.write("w.toml", &machine.replace(&old, &new));
+        let ended = self.folder.heddle(&format!("{WRONG} {words}"));
+        assert_eq!(ended.code, 1, "{}", ended.stdout);
+        assert!(texts.iter().all(|text| ended.stderr.contains(text)), "{}", ended.stderr);
+    }
+}
+
+/// Mistakes in replicates of classes are told with their place.
+#[test]
+fn wrong_replicates_of_classes() {
+    let wrong = Wrong::new("uncertainty-columns");
+    let Wrong { folder, machine, table } = &wrong;
+    // A column of a class that the machine does not have, in any run.
+    let other = table.replace("class.far.o", "class.fat.o");
+    let texts = ["w.toml:15", "w.csv: line 1", "no class of pairs `fat`", "did you mean `far`?"];
+    wrong.check(machine, &other, "", &texts);
+    let other = table.replace("class.far.o", "class.far.S");
+    wrong.check(machine, &other, "", &["w.toml:15", "column `loggops.class.far.S`"]);
+    let other = table.replace("class.far.o", "class.far.L");
+    wrong.check(machine, &other, "", &["there are two columns `loggops.class.far.L`"]);
+    // Another file than that of the hash.
+    let other = machine.replace("replicates-sha256 = \"", "replicates-sha256 = \"0");
+    wrong.check(&other, table, "", &["w.toml:16", "expected a SHA-256"]);
+    wrong.check(
+        &machine.replace(&calibrate::sha256(table.as_bytes()), &"0".repeat(64)),
+        table,
+        "",
+        &["w.toml:15", "is not the file that was written with these parameters"],
+    );
+    // A class without a column, if replicates are to be drawn.
+    let columns = |line: &str| line.split(',').take(6).collect::<Vec<_>>().join(",") + "\n";
+    let few: String = table.lines().map(columns).collect();
+    let texts = ["w.toml:11", "w.csv has no column of the class of pairs `far`"];
+    wrong.check(machine, &few, "--uncertainty", &texts);
+    assert_eq!(folder.heddle(WRONG).code, 0);
+    // A class that the command line describes is certain.
+    let all = ["L=20us", "o=1500ns", "G=2ns/B"];
+    let set = all.map(|text| format!("--set loggops.class.far.{text}")).join(" ");
+    let ended = folder.heddle(&format!("{WRONG} --uncertainty {set}"));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(!ended.stdout.contains("loggops.class.far"), "{}", ended.stdout);
+}
+
+/// Mistakes in intervals of classes are told with their place.
+#[test]
+fn wrong_intervals_of_classes() {
+    let wrong = Wrong::new("uncertainty-intervals");
+    let Wrong { machine, table, .. } = &wrong;
+    let interval = "[calibration.loggops.class.far.L]";
+    let other = machine.replace(interval, "[calibration.loggops.class.fat.L]");
+    let texts = ["w.toml:18", "no class of pairs `fat`", "did you mean `far`?"];
+    wrong.check(&other, table, "", &texts);
+    let other = machine.replace(interval, "[calibration.loggops.class.far.S]");
+    let texts = ["w.toml:17", "unknown interval `S` of a class of pairs"];
+    wrong.check(&other, table, "", &texts);
+    let other = machine.replace("high = \"21 us\"\n", "");
+    wrong.check(&other, table, "", &["there is no `calibration.loggops.class.far.L.high`"]);
+    let other = machine.replace("21 us", "19500 ns");
+    let texts = ["w.toml:11", "`loggops.class.far.L` is 20 us, outside of 19 us to 19.5 us"];
+    wrong.check(&other, table, "", &texts);
+}
+
 /// L, o and G are normal with deviations of 200 ns, 60 ns and 0.1 ns/B; L and o have the
 /// correlation -0.6, as parameters of one measurement do. A hop takes 2 o + L + 1000 G, which is
 /// normal with the variance 4 60² + 200² + 100² - 2 · 2 · 0.6 · 60 · 200 = 35600 ns² and the
@@ -149,12 +385,7 @@ fn ring(ranks: u32) -> String {
 #[test]
 fn intervals_of_closed_forms() {
     let folder = Folder::new("uncertainty-normal");
-    let row = |number: u32| {
-        let ([one, other], [third, _]) = (normal(number, [2, 3]), normal(number, [5, 7]));
-        let latency = 5000.0 + 200.0 * one;
-        let overhead = 1000.0 + 60.0 * (-0.6 * one + 0.8 * other);
-        format!("{latency:.6},{overhead:.6},{:.6}\n", 1.0 + 0.1 * third)
-    };
+    let row = |number| joined(NEAR.replicate(number)) + "\n";
     let rows: String = (1..=2000).map(row).collect();
     let table = format!("loggops.L,loggops.o,loggops.G\n{rows}");
     folder.write("m.csv", &table);

@@ -4,10 +4,12 @@
 use std::{fs, path::Path};
 
 use crate::settings::{
-    configuration::{Configuration, Origin},
+    configuration::{Configuration, Origin, Parameter},
     diagnostic::{Diagnostic, unread},
-    keys::{Id, Setting, calibration as keys_of, loggops},
+    keys::{self, Id, Setting, calibration as keys_of, loggops},
     manifest::hash_of,
+    scope::Model,
+    toml_file::INTERVALS as CLASSES,
     value::Value,
 };
 
@@ -38,8 +40,8 @@ const INTERVALS: [(Id, Id, Id); 8] = [
 /// Joint replicates of parameters: values that the same measurement might as well have given.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Replicates {
-    /// The keys.
-    pub keys: Vec<Id>,
+    /// The parameters of the columns.
+    pub parameters: Vec<Parameter>,
     /// A row of values for each replicate, in nanoseconds and nanoseconds per byte.
     pub rows: Vec<Vec<f64>>,
 }
@@ -48,9 +50,16 @@ pub(crate) struct Replicates {
 pub(crate) fn check(configuration: &Configuration) -> Result<Option<String>, Vec<Diagnostic>> {
     let mut mistakes = Vec::new();
     let mut measured = Vec::new();
-    for (parameter, low, high) in INTERVALS {
-        match interval(configuration, parameter, low, high) {
+    let name = |id: Id| id.key().name.to_owned();
+    for ids in INTERVALS {
+        match interval(configuration, ids, &name) {
             Ok(text) => measured.extend(text),
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+    for found in of_classes(configuration) {
+        match found {
+            Ok(text) => measured.extend(text.filter(|_| uses_classes(configuration))),
             Err(mistake) => mistakes.push(mistake),
         }
     }
@@ -90,23 +99,54 @@ pub(crate) fn check(configuration: &Configuration) -> Result<Option<String>, Vec
 
 const NO_HASH: &str = "expected a SHA-256: 64 hexadecimal digits";
 
-/// Checks an interval, and describes it if the parameter has the value that was measured.
+/// Returns whether pairs of hosts belong to classes.
+fn uses_classes(configuration: &Configuration) -> bool {
+    configuration.value(loggops::PAIRS).is_some() && configuration.model() == Model::Loggops
+}
+
+/// Checks the intervals of the parameters of classes, and describes each as [`interval`] does.
+fn of_classes(
+    configuration: &Configuration,
+) -> impl Iterator<Item = Result<Option<String>, Diagnostic>> {
+    configuration.intervals.iter().flat_map(|intervals| {
+        let place = match configuration.class_named(&intervals.name) {
+            Ok(place) => place,
+            Err((message, help)) => {
+                return vec![Err(Diagnostic::new(intervals.place(), message).help(help))];
+            }
+        };
+        let class = &configuration.classes[place];
+        let own = configuration.of_class_with(class, intervals);
+        let name = |id: Id| {
+            if id.is_of_interval() {
+                return format!("{CLASSES}.{}.{}", class.name, id.name_in_intervals());
+            }
+            configuration.name_of(Parameter { class: Some(place), id })
+        };
+        let of_class = INTERVALS
+            .iter()
+            .filter_map(|(id, low, high)| Some((keys::of_class(id.key().short())?, *low, *high)));
+        of_class.map(|ids| interval(&own, ids, &name)).collect()
+    })
+}
+
+/// Checks an interval, and describes it if the parameter has the value that was measured. `named`
+/// tells the full names of keys.
 fn interval(
     configuration: &Configuration,
-    parameter: Id,
-    low: Id,
-    high: Id,
+    (parameter, low, high): (Id, Id, Id),
+    named: &dyn Fn(Id) -> String,
 ) -> Result<Option<String>, Diagnostic> {
-    let name = parameter.key().name;
+    let name = named(parameter);
     let ends = (configuration.found(low), configuration.found(high));
     let ((low_value, _), (high_value, _)) = match ends {
         (Some(low), Some(high)) => (low, high),
         (None, None) => return Ok(None),
         (Some(_), None) => {
-            return Err(configuration.mistake(low, format!("there is no `{}`", high.key().name)));
+            return Err(configuration.mistake(low, format!("there is no `{}`", named(high))));
         }
         (None, Some(_)) => {
-            return Err(configuration.mistake(high, format!("there is no `{}`", low.key().name)));
+            return Err(configuration.mistake(high, format!("there is no `{}`", named(low))));
         }
     };
     if number(&low_value) > number(&high_value) {
@@ -190,34 +230,65 @@ pub(crate) fn replicates(configuration: &Configuration) -> Result<Option<Replica
         let help = format!("its SHA-256 is {found}");
         return Err(mistake(message).help(help));
     }
-    table(&bytes, &path).map(Some).map_err(mistake)
+    table(configuration, &bytes, &path)
+        .map(Some)
+        .map_err(|(message, help)| mistake(message).help(help))
 }
 
 /// Reads the table of replicates.
-fn table(bytes: &[u8], path: &Path) -> Result<Replicates, String> {
+fn table(
+    configuration: &Configuration,
+    bytes: &[u8],
+    path: &Path,
+) -> Result<Replicates, (String, Option<String>)> {
     let shown = path.display();
-    let text = str::from_utf8(bytes).map_err(|_| format!("{shown}: not a text in UTF-8"))?;
+    let wrong = |text: String| (format!("{shown}: {text}"), None);
+    let text = str::from_utf8(bytes).map_err(|_| wrong("not a text in UTF-8".to_owned()))?;
     let mut lines = text.lines();
-    let known = |name: &str| {
-        let id = Id::named(name).filter(|id| INTERVALS.iter().any(|(known, ..)| known == id));
-        id.ok_or_else(|| {
-            let names: Vec<&str> = INTERVALS.iter().map(|(id, ..)| id.key().name).collect();
-            format!("{shown}: unknown column `{name}`; known columns: {}", names.join(", "))
-        })
-    };
-    let header = lines.next().unwrap_or_default();
-    let keys = header.split(',').map(known).collect::<Result<Vec<Id>, String>>()?;
+    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
+    let mut parameters = Vec::with_capacity(header.len());
+    for name in header {
+        let parameter = column(configuration, name)
+            .map_err(|(text, help)| (format!("{shown}: line 1: {text}"), help))?;
+        if parameters.contains(&parameter) {
+            return Err(wrong(format!("line 1: there are two columns `{name}`")));
+        }
+        parameters.push(parameter);
+    }
     let row = |(index, line): (usize, &str)| {
         let value = |text: &str| text.parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
         let values: Option<Vec<f64>> = line.split(',').map(value).collect();
-        values.filter(|values| values.len() == keys.len()).ok_or_else(|| {
-            let (line, count) = (index + 2, keys.len());
-            format!("{shown}: line {line}: expected {count} numbers that are not negative")
+        values.filter(|values| values.len() == parameters.len()).ok_or_else(|| {
+            let (line, count) = (index + 2, parameters.len());
+            wrong(format!("line {line}: expected {count} numbers that are not negative"))
         })
     };
-    let rows = lines.enumerate().map(row).collect::<Result<Vec<Vec<f64>>, String>>()?;
+    let rows = lines.enumerate().map(row).collect::<Result<Vec<Vec<f64>>, _>>()?;
     if rows.is_empty() {
-        return Err(format!("{shown}: there are no replicates below the header"));
+        return Err(wrong("there are no replicates below the header".to_owned()));
     }
-    Ok(Replicates { keys, rows })
+    Ok(Replicates { parameters, rows })
+}
+
+/// Returns the parameter of a column of replicates, or else a mistake and advice.
+fn column(
+    configuration: &Configuration,
+    name: &str,
+) -> Result<Parameter, (String, Option<String>)> {
+    let known = |id: &Id| INTERVALS.iter().any(|(known, ..)| known == id);
+    let of_class = configuration
+        .named_in_class(name)
+        .map_err(|(message, help)| (format!("column `{name}`: {message}"), Some(help)))?;
+    let found = match of_class {
+        Some(parameter) => Id::named(&format!("loggops.{}", parameter.id.name_in_class()))
+            .filter(known)
+            .map(|_| parameter),
+        None => Id::named(name).filter(known).map(Parameter::from),
+    };
+    found.ok_or_else(|| {
+        let names: Vec<&str> = INTERVALS.iter().map(|(id, ..)| id.key().name).collect();
+        let help = "classes have columns such as `loggops.class.NAME.L`".to_owned();
+        let message = format!("unknown column `{name}`; known columns: {}", names.join(", "));
+        (message, Some(help))
+    })
 }

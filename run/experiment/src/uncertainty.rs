@@ -5,6 +5,7 @@
 //! machine file is as it is in all of them.
 
 use std::{
+    path::PathBuf,
     sync::Mutex,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
@@ -19,9 +20,10 @@ use crate::{
     job::{Failure, Observers, Records},
     models,
     settings::{
-        configuration::{Configuration, Origin},
+        configuration::{Configuration, NamedTable, Origin, Parameter},
         diagnostic::{Diagnostic, Mistakes, Place},
         keys::{self, Id},
+        scope::Model,
         synonyms,
         value::{Kind, Value},
     },
@@ -41,14 +43,14 @@ pub struct Uncertainty {
     /// For each key that varies, the share of the variance that goes when it is known to be its
     /// median: the square of its correlation with the makespan. Parameters that were measured
     /// together depend on each other, so that the shares need not add up to 1.
-    pub shares: Vec<(&'static str, f64)>,
+    pub shares: Vec<(String, f64)>,
 }
 
 /// The rates at which a makespan follows a parameter, and the range over which they hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sensitivity {
     /// The key.
-    pub key: &'static str,
+    pub key: String,
     /// Its value.
     pub value: Time,
     /// The makespan.
@@ -76,12 +78,12 @@ impl Plan {
     /// Runs the workload under `count` joint replicates of the machine's parameters.
     ///
     /// # Errors
-    /// If there are not so many replicates, if the workload is a live program, if pairs of hosts
-    /// belong to classes, or if a run fails or ends in a deadlock.
+    /// If there are not so many replicates or none of a class that was measured, if the workload is
+    /// a live program, or if a run fails or ends in a deadlock.
     pub fn uncertainty(&self, count: usize) -> Result<Uncertainty, Failure> {
         self.is_repeatable("--uncertainty")?;
         let configuration = self.configuration();
-        let Replicates { keys, rows } = calibration::replicates(configuration)
+        let Replicates { parameters, rows } = calibration::replicates(configuration)
             .map_err(|mistake| Mistakes(vec![mistake]))?
             .ok_or_else(|| {
                 usage("--uncertainty", "the machine has no replicates of measured parameters")
@@ -94,28 +96,31 @@ impl Plan {
             let mistake = usage(&format!("--uncertainty {count}"), message).help(help);
             return Err(Mistakes(vec![mistake]).into());
         }
-        if self.settings.classes.is_some() {
-            let message = "the replicates are of [loggops], and not of the classes of pairs";
-            let help = "leave loggops.pairs out: then all pairs cost what [loggops] says";
-            let mistake = usage("--uncertainty", message).help(help.to_owned());
-            return Err(Mistakes(vec![mistake]).into());
+        let without = self.classes_without(&parameters);
+        if !without.is_empty() {
+            return Err(Mistakes(without).into());
         }
         let varies = |&column: &usize| {
-            is_measured(configuration, keys[column]) && is_used(configuration, keys[column])
+            let parameter = parameters[column];
+            is_measured(configuration, parameter) && self.is_used(parameter)
         };
-        let varied: Vec<usize> = (0..keys.len()).filter(varies).collect();
+        let varied: Vec<usize> = (0..parameters.len()).filter(varies).collect();
         if varied.is_empty() {
             let mistake = self.unused("--uncertainty", "any of the measured parameters");
             return Err(Mistakes(vec![mistake]).into());
         }
-        let values = |row: &[f64]| -> Vec<(Id, Value)> {
-            varied.iter().map(|&column| (keys[column], value(keys[column], row[column]))).collect()
+        let values = |row: &Vec<f64>| -> Vec<(Parameter, Value)> {
+            let value = |&column: &usize| {
+                let parameter = parameters[column];
+                (parameter, value(parameter.id, row[column]))
+            };
+            varied.iter().map(value).collect()
         };
-        let all: Vec<Vec<(Id, Value)>> = rows[..count].iter().map(|row| values(row)).collect();
+        let all: Vec<Vec<(Parameter, Value)>> = rows[..count].iter().map(values).collect();
         let makespans = self.makespans(&all)?;
         let share = |&column: &usize| {
             let values: Vec<f64> = rows[..count].iter().map(|row| row[column]).collect();
-            (keys[column].key().name, explained(&values, &makespans))
+            (configuration.name_of(parameters[column]), explained(&values, &makespans))
         };
         let shares = varied.iter().map(share).collect();
         let mut sorted = makespans;
@@ -123,6 +128,38 @@ impl Plan {
         let at = |part: f64| quantile(&sorted, part);
         let (median, low, high) = (at(0.5), at(0.025), at(0.975));
         Ok(Uncertainty { replicates: count, median, low, high, shares })
+    }
+
+    /// Mistakes for the classes of pairs that the calibrated file describes and of which there are
+    /// no replicates: they would be as certain as if they had been set.
+    fn classes_without(&self, parameters: &[Parameter]) -> Vec<Diagnostic> {
+        let configuration = self.configuration();
+        let Some(file) = calibrated(configuration).filter(|_| self.settings.classes.is_some())
+        else {
+            return Vec::new();
+        };
+        let is_without = |&(place, class): &(usize, &NamedTable)| {
+            let has = parameters.iter().any(|parameter| parameter.class == Some(place));
+            !has && class.has_from(&file)
+        };
+        let mistake = |(_, class): (usize, &NamedTable)| {
+            let path = configuration.value(keys::calibration::REPLICATES).unwrap_or_default();
+            let name = &class.name;
+            let message =
+                format!("{} has no column of the class of pairs `{name}`", path.display());
+            let help = format!(
+                "heddle fit SAMPLES -o MACHINE.toml writes columns such as loggops.class.{name}.L; \
+                 without loggops.pairs, all pairs cost what [loggops] says"
+            );
+            Diagnostic::new(class.place(), message).help(help)
+        };
+        configuration.classes.iter().enumerate().filter(is_without).map(mistake).collect()
+    }
+
+    /// Returns whether the run uses a parameter.
+    fn is_used(&self, Parameter { class, id }: Parameter) -> bool {
+        let has_class = class.is_none() || self.settings.classes.is_some();
+        has_class && id.key().scope.has_model(self.configuration().model())
     }
 
     /// The mistake of asking for the part of a parameter that has none.
@@ -139,26 +176,26 @@ impl Plan {
     pub fn sensitivity(&self, name: &str) -> Result<Sensitivity, Failure> {
         let shown = format!("--sensitivity {name}");
         self.is_repeatable(&shown)?;
-        let id = RATED.into_iter().find(|id| id.key().name == name).ok_or_else(|| {
-            let names: Vec<&str> = RATED.iter().map(|id| id.key().name).collect();
-            let short = RATED.iter().map(|id| id.key()).find(|key| key.short() == name);
-            let meant = short.or_else(|| synonyms::key_of("loggops", name)).map(|key| key.name);
-            let meant = meant.filter(|meant| names.contains(meant));
-            let help = match meant.or_else(|| units::nearest(name, &names)) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known: {}", names.join(", ")),
+        let parameter = self
+            .rated(name)
+            .map_err(|(message, help)| Mistakes(vec![usage(&shown, message).help(help)]))?;
+        if !self.is_used(parameter) {
+            let mistake = match parameter.class {
+                Some(_) if self.configuration().model() == Model::Loggops => {
+                    let message = "no pairs of hosts belong to classes in this run";
+                    let help = "loggops.pairs names the file that puts them into classes";
+                    usage(&shown, message).help(help.to_owned())
+                }
+                _ => self.unused(&shown, name),
             };
-            Mistakes(vec![usage(&shown, format!("no rates for `{name}`")).help(help)])
-        })?;
-        if !is_used(self.configuration(), id) {
-            return Err(Mistakes(vec![self.unused(&shown, name)]).into());
+            return Err(Mistakes(vec![mistake]).into());
         }
-        let found = self.configuration().found(id);
+        let found = self.configuration().found_of(parameter);
         let Some((Value::Time(base), _)) = found else {
             return Err(Mistakes(vec![usage(&shown, "it has no value")]).into());
         };
         let run = |ps: u64| -> Result<i128, Failure> {
-            let values = vec![vec![(id, Value::Time(Time::from_ps(ps)))]];
+            let values = vec![vec![(parameter, Value::Time(Time::from_ps(ps)))]];
             Ok(self.makespans(&values)?.first().map_or(0, |makespan| *makespan as i128))
         };
         let (ps, makespan) = (base.ps(), run(base.ps())?);
@@ -183,7 +220,28 @@ impl Plan {
         let whole = |change: i128| i64::try_from(change).unwrap_or(i64::MAX);
         let (rates, jumps) = ([below, above].map(whole), [down, up].map(whole));
         let makespan = Time::from_ps(u64::try_from(makespan).unwrap_or(u64::MAX));
-        Ok(Sensitivity { key: id.key().name, value: base, makespan, rates, jumps, range })
+        Ok(Sensitivity { key: name.to_owned(), value: base, makespan, rates, jumps, range })
+    }
+
+    /// Returns the parameter of this full name, if there are rates for it, or else a mistake and
+    /// advice.
+    fn rated(&self, name: &str) -> Result<Parameter, (String, String)> {
+        let of_class = self.configuration().named_in_class(name)?;
+        // A class has the same keys.
+        let own = of_class.map(|parameter| format!("loggops.{}", parameter.id.name_in_class()));
+        let own = own.as_deref().unwrap_or(name);
+        if let Some(id) = RATED.into_iter().find(|id| id.key().name == own) {
+            return Ok(of_class.unwrap_or(id.into()));
+        }
+        let names: Vec<&str> = RATED.iter().map(|id| id.key().name).collect();
+        let short = RATED.iter().map(|id| id.key()).find(|key| key.short() == name);
+        let meant = short.or_else(|| synonyms::key_of("loggops", name)).map(|key| key.name);
+        let meant = meant.filter(|meant| names.contains(meant) && of_class.is_none());
+        let help = match meant.or_else(|| units::nearest(name, &names)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known: {}", names.join(", ")),
+        };
+        Err((format!("no rates for `{name}`"), help))
     }
 
     /// Refuses live programs, whose computation is not the same every time.
@@ -198,7 +256,7 @@ impl Plan {
 
     /// Runs the workload once for each set of values and returns the makespans in picoseconds, by
     /// number; as many at a time as there are processors.
-    fn makespans(&self, sets: &[Vec<(Id, Value)>]) -> Result<Vec<f64>, Failure> {
+    fn makespans(&self, sets: &[Vec<(Parameter, Value)>]) -> Result<Vec<f64>, Failure> {
         let next = AtomicUsize::new(0);
         let results = Mutex::new(vec![None; sets.len()]);
         let failure = Mutex::new(None);
@@ -230,9 +288,11 @@ impl Plan {
     }
 
     /// Runs the workload with other values of some settings.
-    fn makespan(&self, values: &[(Id, Value)]) -> Result<f64, Failure> {
+    fn makespan(&self, values: &[(Parameter, Value)]) -> Result<f64, Failure> {
         let configuration = self.configuration().with(values);
-        let settings = models::hosts::settings(&configuration).map_err(Mistakes)?;
+        let classes = self.settings.classes.as_deref();
+        let classes = classes.map(|classes| models::classes::again(&configuration, classes));
+        let settings = models::hosts::settings_with(&configuration, classes).map_err(Mistakes)?;
         let settings = Settings { threads: 1, time_unit: self.settings.time_unit, ..settings };
         let job = Job {
             workload: &*self.workload,
@@ -284,18 +344,21 @@ fn bound(
     Ok(good)
 }
 
-/// Returns whether the model uses a key.
-fn is_used(configuration: &Configuration, id: Id) -> bool {
-    id.key().scope.has_model(configuration.model())
-}
-
-/// Returns whether the value of a key is that of the calibration: both come from the same file.
-fn is_measured(configuration: &Configuration, id: Id) -> bool {
-    let file = |id: Id| match configuration.found(id)?.1 {
+/// Returns the file that names the replicates.
+fn calibrated(configuration: &Configuration) -> Option<PathBuf> {
+    match configuration.found(keys::calibration::REPLICATES.id())?.1 {
         Origin::File(path, _) => Some(path),
         _ => None,
-    };
-    file(id).is_some() && file(id) == file(keys::calibration::REPLICATES.id())
+    }
+}
+
+/// Returns whether the value of a parameter is that of the calibration: both come from the same
+/// file.
+fn is_measured(configuration: &Configuration, parameter: Parameter) -> bool {
+    match configuration.found_of(parameter) {
+        Some((_, Origin::File(path, _))) => calibrated(configuration) == Some(path),
+        _ => false,
+    }
 }
 
 /// Returns the value of a key from a number of nanoseconds, or nanoseconds per byte, or bytes.

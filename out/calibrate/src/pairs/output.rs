@@ -6,7 +6,10 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 
 use super::{Class, Pair, Pairs, TOLD_APART};
-use crate::{estimate::Estimate, output::Provenance};
+use crate::{
+    estimate::Estimate,
+    output::{Provenance, joined_table},
+};
 
 /// A matrix of more hosts is not printed.
 const PRINTED: usize = 16;
@@ -45,7 +48,21 @@ impl Pairs {
             )
         };
         let tables: String = self.classes.iter().map(table).collect();
-        median.fitted.machine_with(from, &lines, &tables)
+        let intervals = |Class { name, fitted, .. }: &Class| fitted.class_intervals(name);
+        let intervals: String = self.classes.iter().map(intervals).collect();
+        median.fitted.machine_with(from, [&lines, &tables, &intervals])
+    }
+
+    /// Returns the table of joint replicates as CSV: of `[loggops]` and of each class. What is in
+    /// one row for `[loggops]` and for the median class, whose values it has, is the same; classes
+    /// are independent of each other. Empty if no class has replicates.
+    pub fn replicates_table(&self) -> String {
+        let median = self.median().map(|median| ("loggops".to_owned(), &median.fitted));
+        let classes = self
+            .classes
+            .iter()
+            .map(|Class { name, fitted, .. }| (format!("loggops.class.{name}"), fitted));
+        joined_table(&median.into_iter().chain(classes).collect::<Vec<_>>())
     }
 
     fn total(&self) -> usize {

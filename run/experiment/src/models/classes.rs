@@ -36,11 +36,7 @@ pub(super) fn resolve(
         let message = format!("{shown} names classes, but there is no table [loggops.class.NAME]");
         return Err(vec![configuration.mistake(PAIRS, message).help(help)]);
     }
-    let all = configuration.classes.iter().map(|class| {
-        let (small, large) = hosts::of_class(&configuration.of_class(class));
-        Class { small, large }
-    });
-    let mut classes = Classes::new(all.collect());
+    let mut classes = Classes::new(costs(configuration));
     let names: Vec<&str> = configuration.classes.iter().map(|class| class.name.as_str()).collect();
     let text = read(&path).map_err(wrong)?;
     let mistakes = fill(&mut classes, &names, &text);
@@ -51,6 +47,19 @@ pub(super) fn resolve(
     let more = (more > 0).then(|| format!("{shown}: {more} more lines are wrong"));
     let lines = mistakes.into_iter().take(SHOWN).map(|mistake| format!("{shown}: {mistake}"));
     Err(lines.chain(more).map(|line| configuration.mistake(PAIRS, line)).collect())
+}
+
+/// Returns the same pairs in classes that cost what these settings say.
+pub(crate) fn again(configuration: &Configuration, classes: &Classes) -> Arc<Classes> {
+    Arc::new(classes.with(costs(configuration)))
+}
+
+fn costs(configuration: &Configuration) -> Vec<Class> {
+    let costs = |class| {
+        let (small, large) = hosts::of_class(&configuration.of_class(class));
+        Class { small, large }
+    };
+    configuration.classes.iter().map(costs).collect()
 }
 
 /// Returns a remark on classes to which no file puts a pair.

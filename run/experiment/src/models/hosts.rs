@@ -1,8 +1,10 @@
 //! The costs of messages at their hosts and the protocol: the tables `[loggops]`, `[protocol]` and
 //! `[noise]`, and what else a simulation is told.
 
+use std::sync::Arc;
+
 use host::{Rendezvous, SendDone, Settings, TransportKind};
-use loggops::{Costs, Inject, Parameters, Receive};
+use loggops::{Classes, Costs, Inject, Parameters, Receive};
 use units::{Bytes, Time, TimePerByte};
 
 use super::{classes, noise};
@@ -15,6 +17,14 @@ use crate::settings::{
 
 /// The settings of a simulation, with the trace of noise read.
 pub(crate) fn settings(configuration: &Configuration) -> Result<Settings, Vec<Diagnostic>> {
+    settings_with(configuration, classes::resolve(configuration)?)
+}
+
+/// The settings of a simulation whose pairs of hosts belong to these classes.
+pub(crate) fn settings_with(
+    configuration: &Configuration,
+    classes: Option<Arc<Classes>>,
+) -> Result<Settings, Vec<Diagnostic>> {
     let default = Settings::default();
     let parameters = parameters(configuration);
     Ok(Settings {
@@ -26,7 +36,7 @@ pub(crate) fn settings(configuration: &Configuration) -> Result<Settings, Vec<Di
             _ => Rendezvous::Abstract,
         },
         rails: None,
-        classes: classes::resolve(configuration)?,
+        classes,
         noise: noise::resolve(configuration)?,
         time_unit: configuration.value(keys::workload::TIME_UNIT).unwrap_or(default.time_unit),
         threads: configuration.value(keys::run::THREADS).map_or(1, |count| count as usize),

@@ -15,7 +15,7 @@ use super::{
     manifest::Manifest,
     reader::Reader,
     scope::{self, Model},
-    toml_file::{self, Assignment, CLASS, Group, PLATFORM, RAIL},
+    toml_file::{self, Assignment, CLASS, Group, INTERVALS, PLATFORM, RAIL},
     value::{Topology, Typed, Value, Workload, is_xml},
 };
 
@@ -74,6 +74,8 @@ pub struct Configuration {
     pub(crate) rails: Vec<NamedTable>,
     /// The settings of each class of pairs of hosts, in the order of the files.
     pub(crate) classes: Vec<NamedTable>,
+    /// The intervals of the parameters of classes, by class.
+    pub(crate) intervals: Vec<NamedTable>,
     /// The file that describes the machine, if there is one.
     pub(super) machine: Option<PathBuf>,
     /// True if settings that do not belong to the model are ignored.
@@ -90,6 +92,21 @@ pub(crate) struct NamedTable {
     entries: Vec<Option<Entry>>,
 }
 
+/// A key of the whole experiment, or that of one class of pairs of hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    /// The place of the class.
+    pub class: Option<usize>,
+    /// The key; one of `loggops.class` for a class.
+    pub id: Id,
+}
+
+impl From<Id> for Parameter {
+    fn from(id: Id) -> Self {
+        Self { class: None, id }
+    }
+}
+
 impl NamedTable {
     /// The files that its settings name.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> {
@@ -97,6 +114,18 @@ impl NamedTable {
             Value::Path(path) | Value::Topology(Topology::File(path)) => Some(path.clone()),
             _ => None,
         })
+    }
+
+    /// The place of the first of its settings.
+    pub fn place(&self) -> Place {
+        self.settings().next().map_or(Place::Nowhere, |(_, entry)| entry.place.clone())
+    }
+
+    /// Returns whether a setting comes from this file.
+    pub fn has_from(&self, file: &Path) -> bool {
+        let is_from =
+            |entry: &Entry| matches!(&entry.origin, Origin::File(path, _) if path == file);
+        self.settings().any(|(_, entry)| is_from(entry))
     }
 
     /// The settings that have a value.
@@ -158,6 +187,7 @@ impl Configuration {
         let (tables, name) = match group {
             Group::Rail(name) => (&mut self.rails, name),
             Group::Class(name) => (&mut self.classes, name),
+            Group::Intervals(name) => (&mut self.intervals, name),
         };
         let place = tables.iter().position(|table| table.name == *name).unwrap_or_else(|| {
             let (name, entries) = (name.to_owned(), vec![None; keys::KEYS.len()]);
@@ -204,11 +234,21 @@ impl Configuration {
         Self::of_entries(entries)
     }
 
+    /// The settings of a class with its intervals in place of those of the whole experiment.
+    pub(crate) fn of_class_with(&self, class: &NamedTable, intervals: &NamedTable) -> Self {
+        let mut own = self.of_class(class);
+        for id in Id::all().filter(|id| id.is_of_interval()) {
+            own.entries[id.place()].clone_from(&intervals.entries[id.place()]);
+        }
+        own
+    }
+
     fn of_entries(entries: Vec<Option<Entry>>) -> Self {
         Self {
             entries,
             rails: Vec::new(),
             classes: Vec::new(),
+            intervals: Vec::new(),
             machine: None,
             lenient: true,
             manifest: None,
@@ -346,16 +386,62 @@ impl Configuration {
     }
 
     /// These settings with other values of some.
-    pub(crate) fn with(&self, values: &[(Id, Value)]) -> Self {
-        let mut entries = self.entries.clone();
-        for (id, value) in values {
+    pub(crate) fn with(&self, values: &[(Parameter, Value)]) -> Self {
+        let (mut entries, mut classes) = (self.entries.clone(), self.classes.clone());
+        for (Parameter { class, id }, value) in values {
             let origin = Origin::Argument("a replicate".to_owned());
             let (value, place) = (value.clone(), Place::Nowhere);
-            entries[id.place()] = Some(Entry { value, place, origin, said: true });
+            let table = match class {
+                Some(class) => &mut classes[*class].entries,
+                None => &mut entries,
+            };
+            table[id.place()] = Some(Entry { value, place, origin, said: true });
         }
-        let (rails, classes) = (self.rails.clone(), self.classes.clone());
+        let (rails, intervals) = (self.rails.clone(), self.intervals.clone());
         let machine = self.machine.clone();
-        Self { entries, rails, classes, machine, lenient: true, manifest: None }
+        Self { entries, rails, classes, intervals, machine, lenient: true, manifest: None }
+    }
+
+    /// The value of a parameter, and where it comes from; `None` if it is unset.
+    pub(crate) fn found_of(&self, Parameter { class, id }: Parameter) -> Option<(Value, Origin)> {
+        match class {
+            Some(class) => self.of_class(self.classes.get(class)?).found(id),
+            None => self.found(id),
+        }
+    }
+
+    /// The full name of a parameter.
+    pub(crate) fn name_of(&self, Parameter { class, id }: Parameter) -> String {
+        let class = class.and_then(|class| self.classes.get(class));
+        class.map_or_else(
+            || id.key().name.to_owned(),
+            |class| format!("{CLASS}.{}.{}", class.name, id.name_in_class()),
+        )
+    }
+
+    /// Returns the parameter of a class that a full name means; none if it means no class.
+    ///
+    /// # Errors
+    /// If there is no such class, or no such key of classes: the mistake and advice.
+    pub(crate) fn named_in_class(&self, name: &str) -> Result<Option<Parameter>, (String, String)> {
+        let Some((group, key)) = Group::of(name) else { return Ok(None) };
+        let Group::Class(class) = &group else { return Ok(None) };
+        let place = self.class_named(class)?;
+        let id = group.key(key).ok_or_else(|| group.unknown(key))?;
+        Ok(Some(Parameter { class: Some(place), id }))
+    }
+
+    /// Returns the place of a class of pairs, or else a mistake and advice.
+    pub(crate) fn class_named(&self, name: &str) -> Result<usize, (String, String)> {
+        self.classes.iter().position(|class| class.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.classes.iter().map(|class| class.name.as_str()).collect();
+            let help = match units::nearest(name, &names) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if names.is_empty() => format!("no table [{CLASS}.NAME] is there"),
+                None => format!("known classes: {}", names.join(", ")),
+            };
+            (format!("there is no class of pairs `{name}`"), help)
+        })
     }
 
     /// Returns whether a setting has its default value.
@@ -443,6 +529,13 @@ impl fmt::Display for Configuration {
             writeln!(f, "\n[{CLASS}.{}]", class.name)?;
             for (id, Entry { value, origin, .. }) in class.settings() {
                 let line = format!("{} = {value}", id.name_in_class());
+                writeln!(f, "{line:<34} # {origin}")?;
+            }
+        }
+        for class in &self.intervals {
+            writeln!(f, "\n[{INTERVALS}.{}]", class.name)?;
+            for (id, Entry { value, origin, .. }) in class.settings() {
+                let line = format!("{} = {value}", id.name_in_intervals());
                 writeln!(f, "{line:<34} # {origin}")?;
             }
         }

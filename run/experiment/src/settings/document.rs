@@ -29,6 +29,17 @@ pub fn schema() -> String {
         "description": "Classes of pairs of hosts, by name.",
         "additionalProperties": class,
     });
+    let calibrated = &mut root["properties"]["calibration"]["properties"]["loggops"];
+    let mut intervals = calibrated.clone();
+    intervals["description"] = "Intervals of 95 % of the parameters of a class.".into();
+    if let Some(keys) = intervals["properties"].as_object_mut() {
+        keys.remove("S");
+    }
+    calibrated["properties"]["class"] = json!({
+        "type": "object",
+        "description": "Intervals of the parameters of classes of pairs, by class.",
+        "additionalProperties": intervals,
+    });
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     root["title"] = "Heddle experiment".into();
     let text = serde_json::to_string_pretty(&root).unwrap_or_default();

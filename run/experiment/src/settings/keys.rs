@@ -149,6 +149,19 @@ impl Id {
         name.strip_prefix("loggops.class.").unwrap_or(name)
     }
 
+    /// Returns whether the key is the end of an interval that each class of pairs of hosts has for
+    /// itself. All pairs have S in common.
+    pub fn is_of_interval(self) -> bool {
+        let name = self.key().name;
+        name.starts_with("calibration.loggops.") && !name.starts_with("calibration.loggops.S.")
+    }
+
+    /// Its name in the table of the intervals of a class.
+    pub fn name_in_intervals(self) -> &'static str {
+        let name = self.key().name;
+        name.strip_prefix("calibration.loggops.").unwrap_or(name)
+    }
+
     /// Its place in [`KEYS`].
     pub const fn place(self) -> usize {
         self.0
@@ -265,7 +278,9 @@ pub const TABLES: &[(&str, &str)] = &[
     (
         "calibration",
         "The origin of parameters that were measured, as `heddle fit` writes it. A run checks it \
-         and says it in its summary. Chapter \"Measuring\" explains it.",
+         and says it in its summary. Intervals of the parameters of a class of pairs stand in \
+         `[calibration.loggops.class.NAME.L]` and its like, all but that of S. Chapter \
+         \"Measuring\" explains it.",
     ),
     ("calibration.loggops.L", "Interval of 95 % of `loggops.L`."),
     ("calibration.loggops.o", "Interval of 95 % of `loggops.o`."),
@@ -453,6 +468,21 @@ pub(crate) fn of_rail(name: &str) -> Option<Id> {
 /// Returns the key that a name means in the table of a class of pairs.
 pub(crate) fn of_class(name: &str) -> Option<Id> {
     Id::named(&format!("loggops.class.{name}"))
+}
+
+/// Returns the key that a name means in the table of the intervals of a class.
+pub(crate) fn of_interval(name: &str) -> Option<Id> {
+    Id::named(&format!("calibration.loggops.{name}")).filter(|id| id.is_of_interval())
+}
+
+/// Returns advice on a name that no end of an interval of a class has.
+pub(crate) fn suggestion_of_interval(name: &str) -> String {
+    let known: Vec<&'static str> =
+        Id::all().filter(|id| id.is_of_interval()).map(Id::name_in_intervals).collect();
+    units::nearest(name, &known).map_or_else(
+        || format!("known: {}", known.join(", ")),
+        |near| format!("did you mean `{near}`?"),
+    )
 }
 
 /// Returns advice on a name that no key of a class has.

@@ -16,7 +16,7 @@ use super::{
     diagnostic::{Diagnostic, Mistakes, Place, Source},
     keys::{self, Id},
     scope::Part,
-    toml_file::{Assignment, CLASS, Group},
+    toml_file::{Assignment, CLASS, Group, INTERVALS},
     value::{Raw, STANDARD, path_text},
 };
 
@@ -202,6 +202,12 @@ fn settings(
         for (id, entry) in class.settings() {
             let value = entry.value.clone().absolute()?.json(Some(folder));
             settings.insert(format!("{CLASS}.{}.{}", class.name, id.name_in_class()), value);
+        }
+    }
+    for class in &configuration.intervals {
+        for (id, entry) in class.settings() {
+            let name = format!("{INTERVALS}.{}.{}", class.name, id.name_in_intervals());
+            settings.insert(name, entry.value.clone().absolute()?.json(Some(folder)));
         }
     }
     Ok(settings)

@@ -32,6 +32,7 @@ impl Default for Reader {
             entries,
             rails: Vec::new(),
             classes: Vec::new(),
+            intervals: Vec::new(),
             machine: None,
             lenient: false,
             manifest: None,
@@ -295,7 +296,9 @@ impl Reader {
     fn undeclared(&self, group: &Group) -> Option<(String, String)> {
         let (what, name, tables) = match group {
             Group::Rail(name) => ("rail", name, &self.configuration.rails),
-            Group::Class(name) => ("class of pairs", name, &self.configuration.classes),
+            Group::Class(name) | Group::Intervals(name) => {
+                ("class of pairs", name, &self.configuration.classes)
+            }
         };
         let is_declared = |table: &&NamedTable| {
             table.settings().any(|(_, entry)| !matches!(entry.origin, Origin::Argument(_)))

@@ -33,6 +33,9 @@ pub(crate) const RAIL: &str = "rail";
 /// The table whose tables describe classes of pairs of hosts.
 pub(crate) const CLASS: &str = "loggops.class";
 
+/// The table whose tables have the intervals of the parameters of classes.
+pub(crate) const INTERVALS: &str = "calibration.loggops.class";
+
 /// A table with a name of the user's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
@@ -40,6 +43,8 @@ pub(crate) enum Group {
     Rail(String),
     /// `[loggops.class.NAME]`.
     Class(String),
+    /// `[calibration.loggops.class.NAME]`, whose tables are those of the class's keys.
+    Intervals(String),
 }
 
 impl Group {
@@ -47,8 +52,11 @@ impl Group {
     /// of the name.
     pub fn of(name: &str) -> Option<(Self, &str)> {
         let rest = |table: &str| name.strip_prefix(table)?.strip_prefix('.')?.split_once('.');
-        let rail = rest(RAIL).map(|(name, key)| (Self::Rail(name.to_owned()), key));
-        rail.or_else(|| rest(CLASS).map(|(name, key)| (Self::Class(name.to_owned()), key)))
+        let of = |table, make: fn(String) -> Self| {
+            rest(table).map(|(name, key)| (make(name.to_owned()), key))
+        };
+        let class = || of(CLASS, Self::Class).or_else(|| of(INTERVALS, Self::Intervals));
+        of(RAIL, Self::Rail).or_else(class)
     }
 
     /// Checks the name.
@@ -58,7 +66,7 @@ impl Group {
     pub fn check(&self) -> Result<(), String> {
         let (what, name) = match self {
             Self::Rail(name) => ("rail", name),
-            Self::Class(name) => ("class", name),
+            Self::Class(name) | Self::Intervals(name) => ("class", name),
         };
         let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         if name.is_empty() || !name.chars().all(is_letter) {
@@ -74,6 +82,7 @@ impl Group {
         match self {
             Self::Rail(_) => keys::of_rail(name),
             Self::Class(_) => keys::of_class(name),
+            Self::Intervals(_) => keys::of_interval(name),
         }
     }
 
@@ -81,6 +90,7 @@ impl Group {
         match self {
             Self::Rail(_) => keys::is_table_of_rail(name),
             Self::Class(_) => name == "large",
+            Self::Intervals(_) => keys::of_interval(&format!("{name}.low")).is_some(),
         }
     }
 
@@ -93,6 +103,10 @@ impl Group {
             Self::Class(_) => (
                 format!("unknown key `{name}` of a class of pairs"),
                 keys::suggestion_in_class(name),
+            ),
+            Self::Intervals(_) => (
+                format!("unknown interval `{name}` of a class of pairs"),
+                keys::suggestion_of_interval(name),
             ),
         }
     }
@@ -176,6 +190,8 @@ impl<'a> Reader<'a> {
                 self.groups(rails, "rail", &|name| Group::Rail(name));
             } else if let (true, DeValue::Table(classes)) = (full == CLASS, value.get_ref()) {
                 self.groups(classes, "class", &|name| Group::Class(name));
+            } else if let (true, DeValue::Table(classes)) = (full == INTERVALS, value.get_ref()) {
+                self.groups(classes, "class", &|name| Group::Intervals(name));
             } else if let Some(id) = Id::named(&full) {
                 let raw = self.value(id, value);
                 let place = self.place(value.span());
@@ -214,7 +230,11 @@ impl<'a> Reader<'a> {
             let DeValue::Table(table) = value.get_ref() else {
                 let name = name.get_ref();
                 let message = format!("a {kind} is a table, found `{name}`, which is {found}");
-                let table = if kind == "rail" { RAIL } else { CLASS };
+                let table = match make(String::new()) {
+                    Group::Rail(_) => RAIL,
+                    Group::Class(_) => CLASS,
+                    Group::Intervals(_) => INTERVALS,
+                };
                 let help =
                     format!("write [{table}.NAME] on a line of its own, and its keys below it");
                 self.diagnostics.push(Diagnostic::new(place, message).help(help));
