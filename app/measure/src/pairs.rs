@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, str::FromStr, time::Instant};
 use kernel::Random;
 
 use crate::{
-    plan::{self, PAIRS, Plan, Step},
+    plan::{self, CALLS, PAIRS, Plan, Step},
     session::{Error, Extent, Session, header},
 };
 
@@ -143,20 +143,23 @@ pub struct Forecast {
     pub pairs: usize,
     /// The number of rounds.
     pub rounds: usize,
-    /// The number of starts of the job, the pilot run included.
+    /// The number of starts of the job, the pilot run and those of one pair alone included.
     pub starts: u32,
-    /// The time that all of it is going to take, in seconds: what was asked for each round, and
-    /// starts that take as long as the one that told the hosts.
+    /// The time that all of it is going to take, in seconds: what was asked for each round and for
+    /// one pair alone, and starts that take as long as the one that told the hosts.
     pub seconds: f64,
 }
 
 /// Measures the chosen pairs in as many runs as were asked for; `extent.seconds` is the time of
-/// each round in all runs together. `announce` hears what is going to happen before it does.
+/// each round in all runs together. `announce` hears what is going to happen before it does. All
+/// pairs measure round trips. Then the pair that `typical` names, from the samples until then,
+/// measures by itself in as many further runs what calls cost.
 pub fn measure(
     prober: &mut dyn PairProber,
     choice: Choice,
     extent: Extent,
     announce: &mut dyn FnMut(Forecast),
+    typical: &mut dyn FnMut(&str) -> Option<[String; 2]>,
 ) -> Result<Session, Error> {
     let start = Instant::now();
     let hosts = prober.hosts()?;
@@ -167,12 +170,17 @@ pub fn measure(
         return Err(Error::Alone(hosts.len()));
     }
     let pairs = rounds.iter().map(Vec::len).sum();
-    let starts = extent.runs + 1;
-    let seconds = extent.seconds * rounds.len() as f64 + f64::from(starts) * each;
+    let starts = 2 * extent.runs + 1;
+    let seconds = extent.seconds * (rounds.len() + 1) as f64 + f64::from(starts) * each;
     announce(Forecast { hosts: hosts.len(), pairs, rounds: rounds.len(), starts, seconds });
     let (library, pilot) = prober.run(&plan::pilot(), &rounds)?;
-    let pilot: Vec<Times> = pilot.into_iter().map(|(_, times)| times).collect();
-    let plan = Plan::of_pairs(&pilot, PAIRS, extent.seconds * 1e9 / f64::from(extent.runs));
+    let length = extent.seconds * 1e9 / f64::from(extent.runs);
+    let pilots = || pilot.iter().map(|(_, times)| times.as_slice());
+    let plan = Plan::of_pairs(pilots(), PAIRS, length);
+    // Hosts are told apart by their places: several ranks may be on one.
+    let labels: Vec<String> =
+        hosts.iter().enumerate().map(|(place, name)| format!("{place}:{name}")).collect();
+    let label = |place: u32| labels.get(place as usize).map_or("", String::as_str);
     let mut session = Session {
         samples: header(),
         library,
@@ -184,15 +192,23 @@ pub fn measure(
         let found: BTreeMap<Pair, Times> =
             prober.run(&plan.run(run), &rounds)?.1.into_iter().collect();
         for (pair, times) in found {
-            // Hosts are told apart by their places: several ranks may be on one.
-            let [source, destination] = pair.map(|place| {
-                let name = hosts.get(place as usize).map_or("", String::as_str);
-                format!("{place}:{name}")
-            });
-            session.add(run, &times, [&source, &destination]);
+            session.add(run, &times, pair.map(label));
         }
         session.runs += 1;
     }
+    let names = typical(&session.samples);
+    let is_typical = |(pair, _): &&(Pair, Times)| {
+        names.as_ref().is_some_and(|[one, other]| pair.map(label) == [one, other])
+    };
+    if let Some((pair, times)) = pilot.iter().find(is_typical) {
+        let plan = Plan::of_pairs([times.as_slice()].into_iter(), CALLS, length);
+        for run in 0..extent.runs {
+            for (pair, times) in prober.run(&plan.run(run), &[vec![*pair]])?.1 {
+                session.add(extent.runs + run, &times, pair.map(label));
+            }
+        }
+    }
+    session.leave_out_free_receives();
     Ok(session)
 }
 
@@ -288,24 +304,45 @@ mod tests {
         }
     }
 
-    /// The course is known before: of 4 hosts there are 6 pairs in 3 rounds of 0.2 s each. Samples
-    /// name their hosts by place. All pairs have the steps that fit the slowest.
+    /// The course is known before: of 4 hosts there are 6 pairs in 3 rounds of 0.2 s each, and one
+    /// of them alone takes as long. Samples name their hosts by place. All pairs have the steps
+    /// that fit the slowest. The pair that was named measures calls, in further runs.
     #[test]
     fn a_session_of_pairs() {
         let (mut prober, mut heard) = (Far { runs: 0 }, Vec::new());
         let extent = Extent { runs: 2, seconds: 0.2 };
+        let mut typical = |samples: &str| {
+            assert!(samples.contains(",0,0,") && !samples.contains("send"));
+            Some(["1:b", "2:b"].map(str::to_owned))
+        };
         let session =
-            measure(&mut prober, Choice::All, extent, &mut |it| heard.push(it)).expect("a session");
+            measure(&mut prober, Choice::All, extent, &mut |it| heard.push(it), &mut typical)
+                .expect("a session");
         let [Forecast { hosts, pairs, rounds, starts, seconds }] = heard[..] else {
             panic!("{heard:?}");
         };
-        assert_eq!((hosts, pairs, rounds, starts), (4, 6, 3, 3));
-        assert!((0.6..0.7).contains(&seconds), "{seconds}");
-        assert_eq!((prober.runs, session.runs), (3, 2));
+        assert_eq!((hosts, pairs, rounds, starts), (4, 6, 3, 5));
+        assert!((0.8..0.9).contains(&seconds), "{seconds}");
+        assert_eq!((prober.runs, session.runs), (5, 2));
         assert!(session.samples.starts_with(&header()));
         let lines = |text: &str| session.samples.matches(text).count();
         assert_eq!(lines(",0:a,1:b,"), lines(",2:b,3:c,"));
         assert!(lines(",2:b,3:c,") > 100 && lines(",1:b,0:a,") == 0);
-        assert!(!session.samples.contains(&Operation::Send.to_string()));
+        let is_call = |line: &&str| !line.starts_with("prtt") && !line.starts_with("operation");
+        let calls: Vec<&str> = session.samples.lines().filter(is_call).collect();
+        assert!(calls.iter().all(|line| line.contains(",1:b,2:b,")), "{calls:?}");
+        for operation in CALLS {
+            for run in 2..4 {
+                let is_it = |line: &&&str| {
+                    let mut fields = line.split(',');
+                    fields.next() == Some(&operation.to_string())
+                        && fields.nth(3) == Some(&run.to_string())
+                };
+                assert!(calls.iter().filter(is_it).count() > 20, "{operation} {run}");
+            }
+        }
+        // If nothing is typical, there are no calls.
+        let session = measure(&mut prober, Choice::Ring, extent, &mut |_| (), &mut |_| None);
+        assert!(!session.expect("a session").samples.contains(&Operation::Send.to_string()));
     }
 }

@@ -40,6 +40,9 @@ pub const STREAM: &[Operation] = &[
 /// Those of pairs among many hosts: what L, o, g, G, O and S follow from.
 pub const PAIRS: &[Operation] = &[Operation::RoundTrip];
 
+/// Those of one of these pairs by itself: what the model of flows takes besides.
+pub const CALLS: &[Operation] = &[Operation::Send, Operation::Isend, Operation::Receive];
+
 /// One measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -195,13 +198,13 @@ impl Plan {
 
     /// Plans the same runs for several pairs, from the pilot run of each: waits are clear of the
     /// slowest pair's gap, and `length` nanoseconds are enough for it.
-    pub fn of_pairs(
-        pilots: &[Vec<(Step, f64, f64)>],
+    pub fn of_pairs<'a>(
+        pilots: impl Iterator<Item = &'a [(Step, f64, f64)]>,
         operations: &[Operation],
         length: f64,
     ) -> Self {
         let mut slowest: BTreeMap<u64, Times> = BTreeMap::new();
-        for times in pilots.iter().flat_map(|pilot| Times::of_pilot(pilot)) {
+        for times in pilots.flat_map(Times::of_pilot) {
             let known = slowest.entry(times.bytes).or_insert(times);
             (known.trip, known.gap) = (known.trip.max(times.trip), known.gap.max(times.gap));
         }
@@ -296,7 +299,9 @@ mod tests {
     /// The plan of a fast and a slow pair is that of the slow one.
     #[test]
     fn pairs_have_the_plan_of_the_slowest() {
-        let of = |pilots: &[Vec<(Step, f64, f64)>]| Plan::of_pairs(pilots, PAIRS, 1e9);
+        let of = |pilots: &[Vec<(Step, f64, f64)>]| {
+            Plan::of_pairs(pilots.iter().map(Vec::as_slice), PAIRS, 1e9)
+        };
         let both = of(&[times(8.0), times(0.1)]);
         let slow = of(&[times(8.0)]);
         assert_eq!((both.cells.clone(), both.largest), (slow.cells, slow.largest));

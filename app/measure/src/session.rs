@@ -183,7 +183,7 @@ impl Session {
     /// Leaves out receives if most of those of the smallest messages take no time, as in a
     /// simulation whose receiver has paid for a message when it came: they are not what a message
     /// costs.
-    fn leave_out_free_receives(&mut self) {
+    pub(crate) fn leave_out_free_receives(&mut self) {
         let is_receive = |line: &&str| line.starts_with("recv");
         let field = |line: &str, place: usize| -> f64 {
             let text = line.split(',').nth(place).unwrap_or_default();

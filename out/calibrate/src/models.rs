@@ -62,8 +62,9 @@ impl Calibration {
     }
 
     /// Returns the table `[flow]`: overheads by size, and the factors of latency and bandwidth
-    /// relative to a link that a comment describes. Empty if none of this was measured.
-    pub(crate) fn flow(&self) -> String {
+    /// relative to a link that a comment describes. Empty if none of this was measured. `remark` is
+    /// lines of comment at its head.
+    pub(crate) fn flow(&self, remark: &str) -> String {
         let kinds = [("os", "send"), ("ois", "isend"), ("or", "recv")];
         let mut lines = String::new();
         for (key, operation) in kinds {
@@ -77,7 +78,7 @@ impl Calibration {
         if let Some(limit) = self.parameters.get("S") {
             let _ = writeln!(lines, "detached-below = \"{:.0} B\"", limit.value + 1.0);
         }
-        format!("\n[flow]\n{}{lines}", self.factors())
+        format!("\n[flow]\n{remark}{}{lines}", self.factors())
     }
 
     /// Returns the keys of the factors, behind a comment that names the link. Its latency is that
@@ -198,7 +199,7 @@ mod tests {
     /// the second byte, and 4 GB/s. Beyond S sends are not detached, and the overheads stay in.
     #[test]
     fn factors_are_relative_to_a_link() {
-        let flow = fitted().flow();
+        let flow = fitted().flow("");
         let table = |key: &str| -> Vec<(f64, f64)> {
             let line = flow.lines().find_map(|line| line.strip_prefix(&format!("{key} = \"")));
             let entries = line.unwrap_or_else(|| panic!("{flow}")).trim_end_matches('"').split(';');

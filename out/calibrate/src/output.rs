@@ -27,6 +27,19 @@ pub struct Provenance {
     pub replicates: Option<(String, String)>,
 }
 
+/// Parts of a machine file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct More {
+    /// Further lines of `[loggops]`.
+    pub lines: String,
+    /// Further tables behind it.
+    pub tables: String,
+    /// The table `[flow]`.
+    pub flow: String,
+    /// Further tables of intervals.
+    pub intervals: String,
+}
+
 /// The keys of a machine file, with the parameters that they hold.
 const KEYS: [(&str, &str); 8] = [
     ("L", "L"),
@@ -100,13 +113,11 @@ impl Calibration {
     /// Returns the machine file: the table `[loggops]`, overheads of the model of flows, and
     /// intervals with their origin in `[calibration]`.
     pub fn machine(&self, from: &Provenance) -> String {
-        self.machine_with(from, ["", "", ""])
+        self.machine_with(from, &More { flow: self.flow(""), ..More::default() })
     }
 
-    /// Returns the machine file with more lines of `[loggops]`, more tables behind it, and more
-    /// tables of intervals.
-    pub(crate) fn machine_with(&self, from: &Provenance, more: [&str; 3]) -> String {
-        let [lines, tables, intervals] = more;
+    /// Returns the machine file with what else is to stand in it.
+    pub(crate) fn machine_with(&self, from: &Provenance, more: &More) -> String {
         let mut text = format!(
             "# Parameters of an interconnect, estimated from {} samples in {}.\n",
             self.samples, from.source
@@ -118,13 +129,13 @@ impl Calibration {
         for (key, parameter) in KEYS {
             text += &self.line(key, parameter);
         }
-        text += lines;
+        text += &more.lines;
         text += &self.large("loggops.large");
-        text += tables;
-        text += &self.flow();
+        text += &more.tables;
+        text += &more.flow;
         text += &from.table();
         text += &self.intervals("loggops", &KEYS);
-        text += intervals;
+        text += &more.intervals;
         text
     }
 

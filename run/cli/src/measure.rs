@@ -48,7 +48,7 @@ pub fn run(arguments: &Measure) -> Result<(), Ending> {
     let extent = Extent { runs: arguments.runs, seconds };
     if let Some(choice) = arguments.pairs {
         let mut job = job(arguments, folder.path())?;
-        let session = pairs::measure(&mut job, choice, extent, &mut announce)
+        let session = pairs::measure(&mut job, choice, extent, &mut announce, &mut typical)
             .map_err(|error| failed(&error))?;
         drop(folder);
         return finish(arguments, output, &session);
@@ -116,9 +116,14 @@ fn job(arguments: &Measure, folder: &Path) -> Result<Job<'static>, Ending> {
 fn announce(forecast: Forecast) {
     let Forecast { hosts, pairs, rounds, starts, seconds } = forecast;
     complain(&format!(
-        "note: {pairs} pairs of {hosts} hosts in {rounds} rounds; with {starts} starts of the job \
-         that takes about {seconds:.0} s, and a pilot run"
+        "note: {pairs} pairs of {hosts} hosts in {rounds} rounds, and then one of them alone; with \
+         {starts} starts of the job that takes about {seconds:.0} s, and a pilot run"
     ));
+}
+
+/// Returns the hosts of the pair with the median L.
+fn typical(samples: &str) -> Option<[String; 2]> {
+    calibrate::pairs::median_pair(&calibrate::read::read(samples).ok()?.samples)
 }
 
 /// Runs a job; its standard output goes to standard error, since ours is for results.

@@ -179,6 +179,26 @@ fn check_replicates(folder: &Folder, makespan: f64) {
     assert_eq!(folder.heddle("run doubt/manifest.json -o again").code, 0);
 }
 
+/// Checks the costs of calls in the machine file that was measured.
+fn check_flow(folder: &Folder) {
+    let file = String::from_utf8(folder.read("m.toml")).expect("text");
+    // One pair of the median class timed sends: they take o, and what is left of a round trip one
+    // way is L + o + 2 ns/B, of sizes with an envelope of 16 bytes and less one.
+    let number = |before: &str, after: &str| -> f64 {
+        let rest = file.split_once(before).expect(before).1;
+        rest.split_once(after).expect(after).0.parse().expect("a number")
+    };
+    assert!(file.contains("[flow]\n# This is of the class c2, measured between "), "{file}");
+    for (found, truth) in [
+        (number("\nos = \"0B:", "ns:"), 1000.0),
+        (number("\nois = \"0B:", "ns:"), 1000.0),
+        (number("route with a latency of ", " ns"), 21_000.0 - 17.0 * 2.0),
+        (number("a bandwidth of ", " GB/s"), 0.5),
+    ] {
+        assert!((found / truth - 1.0).abs() < 0.01, "{found} {truth} {file}");
+    }
+}
+
 /// Measured in the simulation of that machine, classes and their parameters come back, and a run
 /// with the machine file that is written takes as long as with the true one.
 #[test]
@@ -221,6 +241,7 @@ fn measured_classes_come_back() {
         assert!((measured / truth - 1.0).abs() < 0.01, "{measured} {truth}");
     }
     check_replicates(&folder, truth[2]);
+    check_flow(&folder);
     // By default all pairs are of the median class, which is that between racks.
     let median = ends(&folder, "--machine m.toml");
     assert!((median[1] / 24_000.0 - 1.0).abs() < 0.01, "{median:?}");

@@ -5,11 +5,14 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::{Class, Pair, Pairs, TOLD_APART};
+use super::{Calls, Class, Pair, Pairs, TOLD_APART};
 use crate::{
     estimate::Estimate,
-    output::{Provenance, joined_table},
+    output::{More, Provenance, joined_table},
 };
+
+/// So many pairs are named in a comment.
+const NAMED: usize = 3;
 
 /// A matrix of more hosts is not printed.
 const PRINTED: usize = 16;
@@ -50,7 +53,32 @@ impl Pairs {
         let tables: String = self.classes.iter().map(table).collect();
         let intervals = |Class { name, fitted, .. }: &Class| fitted.class_intervals(name);
         let intervals: String = self.classes.iter().map(intervals).collect();
-        median.fitted.machine_with(from, [&lines, &tables, &intervals])
+        let flow = self.flow(median);
+        median.fitted.machine_with(from, &More { lines, tables, flow, intervals })
+    }
+
+    /// Returns the table `[flow]` of the median class, with a remark that says so.
+    fn flow(&self, Class { name, fitted, .. }: &Class) -> String {
+        let Some(Calls { pairs, fitted }) = self.calls.as_deref() else {
+            return fitted.flow(&format!("# This is of the class {name}.\n"));
+        };
+        if pairs.is_empty() {
+            return format!(
+                "\n# There is no table of flows: `send`, `isend` and `recv` were timed between no \
+                 pair of the class {name}.\n"
+            );
+        }
+        let shown = |&pair: &usize| {
+            let [one, other] = self.pairs[pair].hosts.map(|host| self.hosts[host].as_str());
+            format!("{one} and {other}")
+        };
+        let first: Vec<String> = pairs.iter().take(NAMED).map(shown).collect();
+        let more = match pairs.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            count => format!(" and {count} more"),
+        };
+        let first = first.join("; ");
+        fitted.flow(&format!("# This is of the class {name}, measured between {first}{more}.\n"))
     }
 
     /// Returns the table of joint replicates as CSV: of `[loggops]` and of each class. What is in
@@ -104,6 +132,14 @@ impl Pairs {
             Some(Value::Object(fitted)) => fitted,
             _ => Map::new(),
         };
+        if let (Some(calls), Some(segments)) = (&self.calls, all.get_mut("segments")) {
+            let more = calls.fitted.json()["segments"].take();
+            if let (Value::Object(more), Some(segments)) = (more, segments.as_object_mut()) {
+                more.into_iter().for_each(|(name, pieces)| {
+                    segments.entry(name).or_insert(pieces);
+                });
+            }
+        }
         let matrix = |parameter: &str| -> Value {
             let hosts = 0..self.hosts.len();
             let value = |one, other| self.value(one, other, parameter).map(|found| found.value);
