@@ -292,6 +292,31 @@ fn rates_of_classes() {
     }
 }
 
+/// A run whose command line sets what was measured can be run again by its manifest, which says
+/// nothing of the intervals of other values.
+#[test]
+fn manifests_of_other_values() {
+    let folder = Folder::new("uncertainty-manifest");
+    classes(&folder);
+    folder.write("two.goal", &line(3));
+    let machine = String::from_utf8(folder.read("c.toml")).expect("text");
+    let interval = "[calibration.loggops.L]\nlow = \"4 us\"\nhigh = \"6 us\"\n";
+    folder.write("c.toml", &format!("{machine}{interval}"));
+    let run = "run two.goal --machine c.toml --set loggops.pairs=c.pairs.csv --format json";
+    for (words, makespan) in [
+        ("", 33_000_000),
+        ("--set loggops.class.far.L=30us", 43_000_000),
+        ("--set loggops.L=9us --set loggops.class.far.L=30us", 43_000_000),
+    ] {
+        let first = folder.heddle(&format!("{run} {words} -o out --force")).json();
+        let again = folder.heddle("run out/manifest.json --format json -o again --force").json();
+        assert_eq!(
+            (&first["makespan_ps"], &again["makespan_ps"]),
+            (&makespan.into(), &makespan.into())
+        );
+    }
+}
+
 /// A machine of classes whose files are written again with mistakes.
 struct Wrong {
     folder: Folder,

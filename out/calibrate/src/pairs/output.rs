@@ -18,11 +18,13 @@ const NAMED: usize = 3;
 const PRINTED: usize = 16;
 
 impl Pairs {
-    /// Returns the file that puts pairs of hosts into classes, as `loggops.pairs` names it.
+    /// Returns the file that puts pairs of hosts into classes, as `loggops.pairs` names it. Pairs
+    /// of a class of which nothing is known have what `[loggops]` says.
     pub fn file(&self) -> String {
         let mut text = "source,destination,class\n".to_owned();
         for Pair { hosts: [one, other], class, .. } in &self.pairs {
-            if let Some(class) = class.and_then(|class| self.classes.get(class)) {
+            let class = class.and_then(|class| self.classes.get(class));
+            if let Some(class) = class.filter(|class| !class.fitted.known_lines().is_empty()) {
                 let _ = writeln!(text, "{one},{other},{}", class.name);
             }
         }

@@ -243,6 +243,31 @@ impl Configuration {
         own
     }
 
+    /// Returns whether a key is the end of an interval, of the whole experiment or of a class, and
+    /// the parameter's value comes from elsewhere: then it is another one than what was measured.
+    pub(super) fn is_interval_of_another(&self, class: Option<&NamedTable>, id: Id) -> bool {
+        let Some(name) = id.key().table().strip_prefix("calibration.loggops.") else {
+            return false;
+        };
+        let named = |table: &&NamedTable| class.is_some_and(|class| class.name == table.name);
+        let (values, ends, parameter) = match class {
+            Some(ends) => {
+                let Some(values) = self.classes.iter().find(named) else { return false };
+                (&values.entries, &ends.entries, keys::of_class(name))
+            }
+            None => (&self.entries, &self.entries, Id::named(&format!("loggops.{name}"))),
+        };
+        let entry = |entries: &[Option<Entry>], id: Id| -> Option<Origin> {
+            Some(entries.get(id.place())?.as_ref()?.origin.clone())
+        };
+        let file = |origin: Option<Origin>| match origin {
+            Some(Origin::File(path, _)) => Some(path),
+            _ => None,
+        };
+        let value = parameter.and_then(|parameter| entry(values, parameter));
+        value.is_some() && file(value) != file(entry(ends, id))
+    }
+
     fn of_entries(entries: Vec<Option<Entry>>) -> Self {
         Self {
             entries,

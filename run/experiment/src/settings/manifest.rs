@@ -182,7 +182,8 @@ fn settings(
     keeps: impl Fn(Id) -> bool,
 ) -> io::Result<serde_json::Map<String, serde_json::Value>> {
     let mut settings = serde_json::Map::new();
-    for id in Id::all().filter(|id| keeps(*id)) {
+    let is_kept = |id: &Id| keeps(*id) && !configuration.is_interval_of_another(None, *id);
+    for id in Id::all().filter(is_kept) {
         let key = id.key();
         match configuration.found(id) {
             None | Some((_, Origin::Same(_))) => {}
@@ -205,7 +206,8 @@ fn settings(
         }
     }
     for class in &configuration.intervals {
-        for (id, entry) in class.settings() {
+        let is_own = |(id, _): &(Id, _)| !configuration.is_interval_of_another(Some(class), *id);
+        for (id, entry) in class.settings().filter(is_own) {
             let name = format!("{INTERVALS}.{}.{}", class.name, id.name_in_intervals());
             settings.insert(name, entry.value.clone().absolute()?.json(Some(folder)));
         }
