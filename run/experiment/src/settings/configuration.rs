@@ -147,11 +147,11 @@ impl Configuration {
         Reader::default().row(request, row, Path::new(&file))
     }
 
-    /// Reads the text of an experiment file of this name.
+    /// Reads the text of an experiment file of this name. What it names need not be there.
     pub fn from_text(name: &str, text: &str) -> Result<Self, Mistakes> {
         let mut reader = Reader::default();
         reader.text(name, text.to_owned());
-        reader.finish()
+        reader.finish_text()
     }
 
     /// The kind of the workload, if there is one.

@@ -64,7 +64,7 @@ fn mistake(id: Id, entry: &Entry, path: &Path) -> Option<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::{keys::KEYS, scope, value::Kind};
+    use crate::settings::{keys::KEYS, reader::Reader, scope, value::Kind};
 
     /// A workload of a kind, in a file; `.` is a folder of traces as far as settings know.
     fn source(workload: scope::Workload) -> &'static str {
@@ -88,7 +88,9 @@ mod tests {
             let head =
                 format!("workload.source = \"{source}\"\nnetwork.model = \"{}\"", model.name());
             let text = format!("{head}\n{table}.{short} = \"absent.csv\"\n");
-            let found = Configuration::from_text("e.toml", &text);
+            let mut reader = Reader::default();
+            reader.text("e.toml", text);
+            let found = reader.finish();
             if key.name == keys::run::output::DIRECTORY.name() {
                 assert!(found.is_ok(), "a folder is made");
                 continue;

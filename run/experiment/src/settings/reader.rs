@@ -96,12 +96,22 @@ impl Reader {
         }
     }
 
-    /// The settings, or everything that is wrong with them.
+    /// The settings, or everything that is wrong with them, files that are not there included.
     pub fn finish(mut self) -> Result<Configuration, Mistakes> {
         self.model();
         for mistake in files::missing(&self.configuration) {
             diagnostic::insert(&mut self.diagnostics, mistake);
         }
+        self.settled()
+    }
+
+    /// The settings, or everything that is wrong with their text.
+    pub fn finish_text(mut self) -> Result<Configuration, Mistakes> {
+        self.model();
+        self.settled()
+    }
+
+    fn settled(self) -> Result<Configuration, Mistakes> {
         if self.diagnostics.is_empty() {
             Ok(self.configuration)
         } else {
