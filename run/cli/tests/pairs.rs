@@ -265,8 +265,8 @@ fn pairs_over_mpi_libraries() {
         let folder = Folder::new(&format!("pairs-{name}"));
         for (choice, pairs, rounds) in [("ring", 3, 3), ("sample:1", 1, 1)] {
             let words = format!(
-                "--pairs {choice} --time 0.2 --runs 2 --format json -o m.toml --force -- {launcher} \
-                 -n 3"
+                "--pairs {choice} --time 0.2 --runs 2 --format json -o m.toml --force -- \
+                 {launcher} -n 3"
             );
             let ended = measure(&folder, &words);
             // On a machine that is busy with other things, noise may hide everything.
