@@ -169,7 +169,7 @@ demo: announce setup-rust
 	@examples/demo.sh $(HEDDLE) $(TARGET)/demo
 
 announce:
-	@[ -x $(HEDDLE) ] || echo "Building the command takes about seven minutes of processor time," \
+	@[ -x $(HEDDLE) ] || echo "Building the command takes about five minutes of processor time," \
 		"once; the examples take seconds."
 
 # All programs run, so that one look shows all that fails. Examples are programs that measure: lint

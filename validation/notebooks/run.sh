@@ -3,7 +3,7 @@
 # TARGET is the folder with libheddle_native.so, which cargo builds of the package heddle-python; a
 # virtual environment is made in it.
 set -eu
-target=$1
+target=$(cd "$1" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 environment=$target/notebooks
 python3 -m venv "$environment"
