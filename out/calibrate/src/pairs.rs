@@ -133,8 +133,8 @@ fn middle(pairs: &[Pair]) -> Option<usize> {
 }
 
 /// Estimates each pair of hosts and the classes of equal pairs. Samples without hosts are left out.
-/// Where not all pairs have samples of calls, these say nothing of classes: both sides are taken to
-/// be alike in all pairs.
+/// Samples of calls say nothing of classes if not all pairs have them: both sides are taken to be
+/// alike in all pairs.
 pub fn fit_pairs(samples: &[Sample], options: &Options) -> Pairs {
     let hosts = hosts(samples);
     let whole = by_pair(samples, &hosts);
