@@ -1,7 +1,7 @@
 //! A session of measurements: a pilot run, then runs until the intervals are narrow enough or the
 //! time is over.
 
-use std::{fmt::Write as _, io, path::PathBuf};
+use std::{fmt::Write as _, io, path::PathBuf, time::Instant};
 
 use samples::{NEEDED, OPTIONAL, Operation};
 
@@ -143,6 +143,7 @@ pub fn measure(
     extent: Extent,
     mut is_precise: impl FnMut(&str) -> bool,
 ) -> Result<Session, Error> {
+    let began = Instant::now();
     let pilot = prober.run(&plan::pilot())?;
     let length = SHARE * extent.seconds * 1e9 / f64::from(extent.runs);
     let plan = Plan::new(&pilot.times, prober.operations(), length);
@@ -153,7 +154,11 @@ pub fn measure(
         largest: plan.largest,
         ..Session::default()
     };
-    let is_over = |runs: u32| f64::from(runs + 1) * plan.length > extent.seconds * 1e9;
+    // Starts of jobs come on top of the first runs, but are no reason for as many again.
+    let is_over = |runs: u32| {
+        f64::from(runs + 1) * plan.length > extent.seconds * 1e9
+            || began.elapsed().as_secs_f64() > extent.seconds
+    };
     while session.runs < extent.runs || !session.precise && !is_over(session.runs) {
         let run = session.runs;
         let measured = prober.run(&plan.run(run))?;

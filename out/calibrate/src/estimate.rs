@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use crate::{
     cells::{cells, resolution},
     diagnose::{self, Diagnosis},
+    large::Large,
     limits::{Gaps, Kinds},
+    model_error::ModelError,
     noise::Medians,
     overheads::{Curve, curves},
     plan::{Derived, Plan},
+    protocols,
     resample::{Units, residuals},
     samples::{Operation, Sample},
     segments::{Point, Segment},
@@ -72,7 +75,12 @@ pub struct Calibration {
     pub one_way: Option<Estimate>,
     /// The greatest size up to which messages are known to be of one kind.
     pub largest: u64,
-    /// The joint replicates: for each the values of [`Calibration::columns`].
+    /// L and G of messages of more than S bytes, if S and enough sizes beyond it are known.
+    pub large: Option<Large>,
+    /// By how much times differ from those of the model, if that shows.
+    pub model_error: Option<ModelError>,
+    /// The joint replicates: for each the values of [`Calibration::columns`], the error of the
+    /// model in them.
     pub replicates: Vec<Vec<f64>>,
     /// The parameters of the replicates' columns.
     pub columns: Vec<&'static str>,
@@ -95,12 +103,14 @@ pub(crate) fn fit_set(samples: &[Sample], set: u32, options: Options) -> Calibra
     let units = Units::new(&kept, &cells);
     let medians = Medians::new(&cells, &units, set, options.replicates, resolution(samples));
     let curves = curves(&cells, &medians);
-    let kinds = Kinds::find(&curves, &Gaps::new(&cells, &medians));
+    let points = curves.iter().map(|(kind, of)| (kind.to_string(), of.points.clone())).collect();
+    let found = Kinds::find(&curves, &Gaps::new(&cells, &medians));
+    let (kinds, several) = protocols::choose(found, &cells, &medians, &curves, &points);
     let limit = kinds.limit;
     let plan = Plan::new(&cells, &medians, &curves, &kinds);
     let mut fitted = Calibration {
         segments: named_segments(&curves),
-        points: curves.iter().map(|(kind, of)| (kind.to_string(), of.points.clone())).collect(),
+        points,
         diagnoses: modes.into_iter().chain(diagnose::asymmetry(samples)).collect(),
         samples: samples.len(),
         largest: limit.largest(),
@@ -109,13 +119,14 @@ pub(crate) fn fit_set(samples: &[Sample], set: u32, options: Options) -> Calibra
     let shown = residuals(&cells, kept.len());
     fitted.diagnoses.extend(diagnose::others(&kept, &shown));
     fitted.diagnoses.extend(plan.near.iter().chain(&plan.disturbed).cloned());
+    fitted.diagnoses.extend(several);
     let derived = plan.derive(&medians.measured, None);
-    let all: Vec<Derived> = medians
+    let (all, times): (Vec<Derived>, Vec<&[f64]>) = medians
         .replicates
         .iter()
-        .map(|times| plan.derive(times, Some(&derived)))
-        .filter(|replicate| replicate.known() == derived.known())
-        .collect();
+        .map(|times| (plan.derive(times, Some(&derived)), times.as_slice()))
+        .filter(|(replicate, _)| replicate.known() == derived.known())
+        .unzip();
     // The noise of cells of one sample is known as well as the scatter of so many cells.
     let doubt = if medians.single {
         student(cells.len().saturating_sub(2)) / 1.96
@@ -132,6 +143,9 @@ pub(crate) fn fit_set(samples: &[Sample], set: u32, options: Options) -> Calibra
     fitted.one_way = interval(derived.one_way, trip, factor).map(clipped);
     fitted.hidden_gap = Some(derived.values[Derived::GAP]).filter(|gap| gap.is_finite());
     crate::refuse::judge(&mut fitted, estimates, &plan, &limit);
+    fitted.large = Large::find(&fitted, &curves, &medians.measured, &times, doubt * CAUTION, &all);
+    fitted.model_error = ModelError::find(&fitted.points, |bytes| fitted.one_way_of(bytes))
+        .and_then(ModelError::shown);
     fitted.keep_replicates(&all);
     fitted
 }
@@ -142,7 +156,7 @@ fn named_segments(curves: &BTreeMap<Operation, Curve>) -> BTreeMap<String, Vec<S
 }
 
 /// Returns the interval about a value from its replicates, `factor` times as wide as theirs.
-fn interval(value: f64, mut replicates: Vec<f64>, factor: f64) -> Option<Estimate> {
+pub(crate) fn interval(value: f64, mut replicates: Vec<f64>, factor: f64) -> Option<Estimate> {
     if !value.is_finite() || replicates.len() < 20 {
         return None;
     }
@@ -175,15 +189,24 @@ impl Calibration {
         self.parameters.is_empty() && self.one_way.is_none()
     }
 
-    /// Keeps the columns of those parameters that were not refused.
+    /// Keeps the columns of those parameters that were not refused, and of large messages. All
+    /// times of a replicate are longer or shorter by the same factor, which the error of the model
+    /// tells.
     fn keep_replicates(&mut self, all: &[Derived]) {
         let places: Vec<usize> = (0..Derived::COUNT)
             .filter(|&place| self.parameters.contains_key(PARAMETERS[place].0))
             .collect();
         self.columns = places.iter().map(|&place| PARAMETERS[place].0).collect();
-        let row = |replicate: &Derived| {
-            places.iter().map(|&place| replicate.values[place].max(0.0)).collect()
+        if self.large.is_some() && !places.is_empty() {
+            self.columns.extend(Large::COLUMNS);
+        }
+        let row = |(number, replicate): (usize, &Derived)| {
+            let large = self.large.iter().flat_map(|large| large.replicates[number]);
+            let own = places.iter().map(|&place| replicate.values[place]);
+            let factor = self.model_error.map_or(1.0, |error| error.factor(number));
+            let count = self.columns.len();
+            own.chain(large).take(count).map(|value| value.max(0.0) * factor).collect()
         };
-        self.replicates = all.iter().map(row).collect();
+        self.replicates = all.iter().enumerate().map(row).collect();
     }
 }

@@ -5,14 +5,12 @@ use std::fmt::Write as _;
 
 use crate::{
     estimate::Calibration,
+    large::Large,
     segments::{Point, Segment, line},
 };
 
 /// The bytes of a message's envelope, which the tables of factors count.
 const ENVELOPE: f64 = 16.0;
-
-/// The least number of sizes beyond S that tell a line.
-const SIZES: usize = 3;
 
 /// Returns the time of a size by the pieces of a cost; 0 without pieces.
 fn at(pieces: Option<&Vec<Segment>>, bytes: f64) -> f64 {
@@ -34,31 +32,23 @@ impl Calibration {
     }
 
     /// Returns the table of large messages, such as `loggops.large`: L and G of messages of more
-    /// than S bytes, whose overheads are taken to be those of small ones. Empty if S or too few
-    /// sizes beyond it are known.
+    /// than S bytes, whose overheads are taken to be those of small ones. Empty if they are not
+    /// known.
     pub(crate) fn large(&self, table: &str) -> String {
-        let overheads = ["o_send", "o_receive"].map(|name| {
-            let found = self.parameters.get(name).or_else(|| self.parameters.get("o"));
-            found.map(|overhead| overhead.value)
-        });
-        let ([Some(send), Some(receive)], Some(limit)) = (overheads, self.parameters.get("S"))
-        else {
+        let Some(Large { latency, per_byte, sizes, .. }) = &self.large else {
             return String::new();
         };
-        let beyond = self.one_ways().into_iter().filter(|point| point.bytes > limit.value);
-        let beyond: Vec<Point> =
-            beyond.map(|point| Point { bytes: point.bytes - 1.0, ..point }).collect();
-        if beyond.len() < SIZES {
-            return String::new();
-        }
-        let (base, slope) = line(&beyond);
-        let latency = (base - send - receive).max(0.0);
-        format!(
-            "\n# From round trips of {} sizes beyond S.\n[{table}]\nL = \"{latency:.3} ns\"\n\
+        let mut text = format!(
+            "\n# From round trips of {sizes} sizes beyond S.\n[{table}]\nL = \"{:.3} ns\"\n\
              G = \"{:.6} ns/B\"\n",
-            beyond.len(),
-            slope.max(0.0)
-        )
+            latency.value, per_byte.value
+        );
+        // No host is busy with a byte for longer than the message takes.
+        if let Some(byte) = self.parameters.get("O").filter(|byte| byte.value > per_byte.value) {
+            let least = byte.value.min(per_byte.value);
+            let _ = writeln!(text, "O = \"{least:.6} ns/B\"");
+        }
+        text
     }
 
     /// Returns the table `[flow]`: overheads by size, and the factors of latency and bandwidth

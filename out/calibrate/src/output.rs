@@ -125,6 +125,9 @@ impl Calibration {
         for diagnosis in &self.diagnoses {
             let _ = writeln!(text, "# {}: {}.", diagnosis.name, diagnosis.text);
         }
+        if let Some(error) = self.model_error {
+            let _ = writeln!(text, "# {}.", error.text());
+        }
         text += "\n[loggops]\n";
         for (key, parameter) in KEYS {
             text += &self.line(key, parameter);
@@ -155,12 +158,17 @@ impl Calibration {
 
     /// Returns a table for the interval of each of some keys of a table of settings.
     fn intervals(&self, table: &str, keys: &[(&str, &'static str)]) -> String {
-        let interval = |(key, parameter): &(&str, &'static str)| {
-            let Estimate { low, high, .. } = self.written(parameter)?;
+        let interval = |key: &str, parameter: &str, Estimate { low, high, .. }: Estimate| {
             let [low, high] = [low, high].map(|value| quantity(parameter, value));
-            Some(format!("\n[calibration.{table}.{key}]\nlow = \"{low}\"\nhigh = \"{high}\"\n"))
+            format!("\n[calibration.{table}.{key}]\nlow = \"{low}\"\nhigh = \"{high}\"\n")
         };
-        keys.iter().filter_map(interval).collect()
+        let own = keys.iter().filter_map(|(key, parameter)| {
+            self.written(parameter).map(|found| interval(key, parameter, found))
+        });
+        let large = self.large.iter().flat_map(|large| {
+            [interval("large.L", "L", large.latency), interval("large.G", "G", large.per_byte)]
+        });
+        own.chain(large).collect()
     }
 
     /// The estimate of a parameter that is written: of overheads either the mean or both.
@@ -208,13 +216,17 @@ impl Calibration {
             })
             .collect();
         let diagnoses: Vec<&str> = self.diagnoses.iter().map(|found| found.name).collect();
-        json!({
+        let mut found = json!({
             "parameters": self.parameters_json(),
             "segments": segments,
             "refused": self.refused,
             "diagnoses": diagnoses,
             "samples": self.samples,
-        })
+        });
+        if let Some(error) = self.model_error {
+            found["model_error"] = error.json();
+        }
+        found
     }
 
     /// Returns the parameters as a JSON object.
@@ -250,6 +262,9 @@ impl Calibration {
                     "{operation}, {from} B to {to} B: {base:.1} ns {sign} {slope:.6} ns/B"
                 );
             }
+        }
+        if let Some(error) = self.model_error {
+            let _ = writeln!(text, "{}", error.text());
         }
         if let Some(factor) = self.limiter() {
             let _ = writeln!(text, "both directions at once take {factor:.2} times as long a byte");

@@ -9,6 +9,9 @@ use crate::{
     segments::{Point, Segment, line, pieces, segments},
 };
 
+/// A line over a wide range of sizes counts each point as if its time were doubtful by this share.
+const SHARE: f64 = 0.01;
+
 /// The cells of one operation over the size, with its pieces.
 #[derive(Clone, Debug)]
 pub struct Curve {
@@ -76,6 +79,12 @@ impl Curve {
         self.points.last().map_or(0, |point| point.bytes as u64)
     }
 
+    /// Returns the sizes, in ascending order.
+    #[expect(clippy::cast_sign_loss, reason = "sizes are positive")]
+    pub fn sizes(&self) -> impl Iterator<Item = u64> {
+        self.points.iter().map(|point| point.bytes as u64)
+    }
+
     /// Returns the lines of the pieces.
     pub fn segments(&self) -> Vec<Segment> {
         segments(&self.points, &self.pieces)
@@ -84,15 +93,30 @@ impl Curve {
     /// Returns the time of one byte and the slope of the line over sizes up to `limit`, for the
     /// medians of all cells in some replicate; nothing if there is no such size.
     pub fn start(&self, times: &[f64], limit: f64) -> Option<(f64, f64)> {
+        let points = self.chosen(times, |bytes| bytes <= limit);
+        (!points.is_empty()).then(|| line(&points))
+    }
+
+    /// Returns the same of sizes beyond `limit`, of which there are to be `least` at least. Such a
+    /// line is over a wide range of sizes, so that all of them count by their share of the time,
+    /// even where noise is less.
+    pub fn rest(&self, times: &[f64], limit: f64, least: usize) -> Option<(f64, f64)> {
+        let mut points = self.chosen(times, |bytes| bytes > limit);
+        for point in &mut points {
+            point.deviation = point.deviation.hypot(SHARE * point.time);
+        }
+        (points.len() >= least).then(|| line(&points))
+    }
+
+    /// Returns the points of some sizes, whose size is one byte less.
+    fn chosen(&self, times: &[f64], counts: impl Fn(f64) -> bool) -> Vec<Point> {
         let all = self.places.iter().zip(&self.points).zip(&self.waits);
-        let points: Vec<Point> = all
-            .filter(|((_, point), _)| point.bytes <= limit)
+        all.filter(|((_, point), _)| counts(point.bytes))
             .map(|((&place, point), wait)| Point {
                 bytes: (point.bytes - 1.0).max(0.0),
                 time: (times[place] - wait) / self.messages,
                 ..*point
             })
-            .collect();
-        (!points.is_empty()).then(|| line(&points))
+            .collect()
     }
 }

@@ -36,6 +36,8 @@ pub struct Derived {
 impl Derived {
     /// The number of parameters.
     pub const COUNT: usize = 7;
+    /// The place of o.
+    pub const OVERHEAD: usize = 1;
     /// The place of g.
     pub const GAP: usize = 4;
 

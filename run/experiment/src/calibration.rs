@@ -14,7 +14,7 @@ use crate::settings::{
 };
 
 /// The parameters, each with the keys of the ends of its interval.
-const INTERVALS: [(Id, Id, Id); 8] = [
+const INTERVALS: [(Id, Id, Id); 10] = [
     (loggops::LATENCY.id(), keys_of::latency::LOW.id(), keys_of::latency::HIGH.id()),
     (loggops::OVERHEAD.id(), keys_of::overhead::LOW.id(), keys_of::overhead::HIGH.id()),
     (
@@ -35,6 +35,16 @@ const INTERVALS: [(Id, Id, Id); 8] = [
         keys_of::overhead_per_byte::HIGH.id(),
     ),
     (loggops::EAGER_LIMIT.id(), keys_of::eager_limit::LOW.id(), keys_of::eager_limit::HIGH.id()),
+    (
+        loggops::large::LATENCY.id(),
+        keys_of::large_latency::LOW.id(),
+        keys_of::large_latency::HIGH.id(),
+    ),
+    (
+        loggops::large::GAP_PER_BYTE.id(),
+        keys_of::large_gap_per_byte::LOW.id(),
+        keys_of::large_gap_per_byte::HIGH.id(),
+    ),
 ];
 
 /// Joint replicates of parameters: values that the same measurement might as well have given.
@@ -125,9 +135,15 @@ fn of_classes(
         };
         let of_class = INTERVALS
             .iter()
-            .filter_map(|(id, low, high)| Some((keys::of_class(id.key().short())?, *low, *high)));
+            .filter_map(|(id, low, high)| Some((keys::of_class(of_loggops(*id))?, *low, *high)));
         of_class.map(|ids| interval(&own, ids, &name)).collect()
     })
+}
+
+/// Returns the name of a key of `[loggops]` without that of the table.
+fn of_loggops(id: Id) -> &'static str {
+    let name = id.key().name;
+    name.strip_prefix("loggops.").unwrap_or(name)
 }
 
 /// Checks an interval, and describes it if the parameter has the value that was measured. `named`

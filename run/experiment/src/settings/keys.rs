@@ -290,6 +290,8 @@ pub const TABLES: &[(&str, &str)] = &[
     ("calibration.loggops.G", "Interval of 95 % of `loggops.G`."),
     ("calibration.loggops.O", "Interval of 95 % of `loggops.O`."),
     ("calibration.loggops.S", "Interval of 95 % of `loggops.S`."),
+    ("calibration.loggops.large.L", "Interval of 95 % of `loggops.large.L`."),
+    ("calibration.loggops.large.G", "Interval of 95 % of `loggops.large.G`."),
     ("protocol", "How hosts agree on a message."),
     (
         "network",
@@ -362,6 +364,8 @@ const PARTS: &[&[Key]] = &[
     calibration::gap_per_byte::DECLARED,
     calibration::overhead_per_byte::DECLARED,
     calibration::eager_limit::DECLARED,
+    calibration::large_latency::DECLARED,
+    calibration::large_gap_per_byte::DECLARED,
     protocol::DECLARED,
     network::DECLARED,
     network::arbiter::DECLARED,

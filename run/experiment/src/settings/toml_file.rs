@@ -90,7 +90,9 @@ impl Group {
         match self {
             Self::Rail(_) => keys::is_table_of_rail(name),
             Self::Class(_) => name == "large",
-            Self::Intervals(_) => keys::of_interval(&format!("{name}.low")).is_some(),
+            Self::Intervals(_) => {
+                name == "large" || keys::of_interval(&format!("{name}.low")).is_some()
+            }
         }
     }
 

@@ -133,3 +133,31 @@ pub(crate) mod eager_limit {
             "Upper end of the interval.";
     }
 }
+
+/// The table `[calibration.loggops.large.L]`.
+pub(crate) mod large_latency {
+    use super::*;
+
+    table! {
+        LOW: Time = "calibration.loggops.large.L.low",
+            Unset("not measured"), None, scope::CALIBRATED,
+            "Lower end of the interval.";
+        HIGH: Time = "calibration.loggops.large.L.high",
+            Unset("not measured"), None, scope::CALIBRATED,
+            "Upper end of the interval.";
+    }
+}
+
+/// The table `[calibration.loggops.large.G]`.
+pub(crate) mod large_gap_per_byte {
+    use super::*;
+
+    table! {
+        LOW: TimePerByte = "calibration.loggops.large.G.low",
+            Unset("not measured"), None, scope::CALIBRATED,
+            "Lower end of the interval.";
+        HIGH: TimePerByte = "calibration.loggops.large.G.high",
+            Unset("not measured"), None, scope::CALIBRATED,
+            "Upper end of the interval.";
+    }
+}
