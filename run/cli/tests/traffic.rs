@@ -38,6 +38,36 @@ fn a_curve() {
     assert_eq!(again, json);
 }
 
+/// A fixed time: sixteen hosts whose links carry 16 Gb/s make a message of 1004 bytes and 20 of
+/// headers each 5.12 us at a load of 0.1, so that 1000 enter in 320 us, give or take a tenth (three
+/// deviations of Poisson). All of them are delivered.
+#[test]
+fn a_fixed_time() {
+    let folder = Folder::new("traffic-time");
+    let command = "run traffic:uniform --network infiniband --preset infiniband-ddr-simula \
+                   --topology torus:dims=4x4 --load 0.1 --length 1004B --format json";
+    let timed = |more: &str| folder.heddle(&format!("{command} {more}"));
+    let messages = |more: &str| {
+        let json = timed(more).json();
+        json["points"][0]["messages"].as_u64().expect("a number")
+    };
+    let all = messages("--set traffic.time=320us");
+    assert!(all.abs_diff(1000) < 100, "{all}");
+    assert_eq!(messages("--set traffic.time=320us --threads 2"), all);
+    let later = messages("--set traffic.time=320us --set traffic.warm-up=320us");
+    assert!(later.abs_diff(1000) < 100 && later != all, "{later} {all}");
+    let says = "traffic.time says how long a point is measured";
+    for (flags, help) in [
+        ("--set traffic.time=1us --precision 0.1", says),
+        ("--set traffic.time=1us --set traffic.batches=20", says),
+        ("--set traffic.warm-up=1us", "it belongs to traffic.time"),
+    ] {
+        let wrong = timed(flags);
+        assert_eq!(wrong.code, 2, "{flags}");
+        assert!(wrong.stderr.contains(help), "{}", wrong.stderr);
+    }
+}
+
 /// One load with a folder: links, flows and hops, and a drawing. A star has links to hosts alone:
 /// two each.
 #[test]

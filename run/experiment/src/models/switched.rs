@@ -67,6 +67,9 @@ pub trait Switches {
 
 /// A network under synthetic traffic.
 pub trait Loaded: Debug + Send + Sync {
+    /// Returns the network's lookahead, an eighth of the shortest batch.
+    fn lookahead(&self) -> Time;
+
     /// Measures one load.
     ///
     /// # Errors
@@ -113,6 +116,10 @@ pub(super) struct Under<N> {
 }
 
 impl<N: Links + Clone + Debug + Send + 'static> Loaded for Under<N> {
+    fn lookahead(&self) -> Time {
+        self.network.lookahead()
+    }
+
     fn point(&self, settings: &Settings) -> Result<Point, traffic::Error> {
         traffic::run(&self.network, settings)
     }

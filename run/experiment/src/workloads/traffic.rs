@@ -91,7 +91,8 @@ impl TrafficPlan {
         let network = switches
             .loaded(destinations.hosts())
             .map_err(|message| Mistakes(vec![nowhere(&message)]))?;
-        let settings = settings(&configuration, destinations, lengths);
+        let shortest = Time::from_ps(network.lookahead().ps().saturating_mul(8));
+        let settings = settings(&configuration, destinations, lengths, shortest);
         Ok(Self {
             network,
             settings,
@@ -209,19 +210,38 @@ fn settings(
     configuration: &Configuration,
     destinations: Destinations,
     lengths: Lengths,
+    shortest: Time,
 ) -> Settings {
+    let (span, batch) = span(configuration, shortest);
     Settings {
         arrivals: arrivals(configuration),
         lengths,
-        span: Span::Precise {
-            half_width: configuration.value(keys::traffic::PRECISION).unwrap_or(0.02),
-            batches: configuration.value(keys::traffic::BATCHES).unwrap_or(200) as u32,
-        },
-        batch: configuration.value(keys::traffic::BATCH),
+        span,
+        batch,
         seed: configuration.value(keys::run::SEED).unwrap_or(1),
         threads: configuration.value(keys::run::THREADS).unwrap_or(1) as usize,
         ..Settings::new(destinations, 1.0)
     }
+}
+
+/// The number of batches into which a time is cut if they are not given.
+const BATCHES: u64 = 10;
+
+/// Returns for how long a point is measured, and the time of a batch if that is given or follows.
+/// Batches that only follow take the `shortest` time at least.
+fn span(configuration: &Configuration, shortest: Time) -> (Span, Option<Time>) {
+    let batch = configuration.value(keys::traffic::BATCH);
+    let Some(time) = configuration.value(keys::traffic::TIME) else {
+        let half_width = configuration.value(keys::traffic::PRECISION).unwrap_or(0.02);
+        let batches = configuration.value(keys::traffic::BATCHES).unwrap_or(200) as u32;
+        return (Span::Precise { half_width, batches }, batch);
+    };
+    let usual = || time.ps().div_ceil(BATCHES).max(shortest.ps().min(time.ps()));
+    let batch = batch.map_or_else(usual, Time::ps).max(1);
+    let warm_up = configuration.value(keys::traffic::WARM_UP).unwrap_or(Time::ZERO);
+    let batches = |time: Time| u32::try_from(time.ps().div_ceil(batch)).unwrap_or(u32::MAX);
+    let span = Span::Batches { warm_up: batches(warm_up), kept: batches(time).max(1) };
+    (span, Some(Time::from_ps(batch)))
 }
 
 fn nowhere(message: &str) -> Diagnostic {
@@ -267,6 +287,8 @@ fn unused(configuration: &Configuration, writes: bool, loads: Option<&[f64]>) ->
     let is = |names: &[&str]| names.contains(&name.as_str());
     let bursty = configuration.word(keys::traffic::ARRIVALS) == "bursty";
     let saturation = configuration.switch(keys::traffic::SATURATION);
+    let timed = configuration.value(keys::traffic::TIME).is_some();
+    let says = "traffic.time says how long a point is measured";
     let single = writes && !saturation && loads.is_none_or(|loads| loads.len() == 1);
     let refused = [
         (
@@ -283,6 +305,9 @@ fn unused(configuration: &Configuration, writes: bool, loads: Option<&[f64]>) ->
         (keys::traffic::RADIUS.id(), is(&["sphere"]), "it belongs to sphere"),
         (keys::traffic::BURST.id(), bursty, "set traffic.arrivals = \"bursty\""),
         (keys::traffic::LOAD.id(), !saturation, "saturation is sought among all loads"),
+        (keys::traffic::PRECISION.id(), !timed, says),
+        (keys::traffic::BATCHES.id(), !timed, says),
+        (keys::traffic::WARM_UP.id(), timed, "it belongs to traffic.time"),
         (
             keys::traffic::INTERVAL.id(),
             single,

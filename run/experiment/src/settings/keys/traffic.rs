@@ -37,6 +37,13 @@ table! {
     BATCH: Time = "traffic.batch",
         Unset("the time of 1000 messages, or of 10 latencies"), None, scope::TRAFFIC,
         "Time of a batch.";
+    TIME: Time = "traffic.time",
+        Unset("until precision or batches are reached"), None, scope::TRAFFIC,
+        "Measure for so long and no longer, in ten batches, fewer if these were too short, or in \
+         those of `traffic.batch`; then hosts send no more and the network runs empty.";
+    WARM_UP: Time = "traffic.warm-up",
+        Unset("until latency no longer drifts; none with `traffic.time`"), None, scope::TRAFFIC,
+        "Time that is left out before `traffic.time`, in whole batches.";
     INTERVAL: Time = "traffic.interval", Same(&["output.interval"]), None, scope::TRAFFIC_PACKETS,
         "Width of the intervals of `lanes.csv`, which a run of one load with a folder writes.";
 }
