@@ -95,7 +95,8 @@ fn behind_program(words: &[OsString]) -> Vec<String> {
             |name| known.is_some_and(|known| known.get_arguments().any(|a| a.get_long() == name));
         ["-n", "-np"].contains(&word) || name.is_some() && name != Some("help") && long(name)
     };
-    let words = words.iter().skip(1).take_while(|word| *word != ":");
+    // A command that begins with `:` has no first program.
+    let words = words.iter().take_while(|word| *word != ":").skip(1);
     let words = words.map(|word| word.to_string_lossy().into_owned());
     words.filter(|word| is_ours(word)).collect()
 }

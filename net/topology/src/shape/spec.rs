@@ -48,8 +48,11 @@ pub const KINDS: &[Entry] = &[
     entry("fat-tree", &["levels", "radix"], "the largest full tree of such switches", |k| {
         let (levels, radix) = (k.number_or("levels", 2), k.number("radix"));
         let (levels, radix) = (levels?, radix?);
-        if radix % 2 != 0 || levels > 16 {
-            return k.fault("radix", "a full fat tree needs an even radix, and at most 16 levels");
+        if radix == 0 || radix % 2 != 0 {
+            return k.fault("radix", "a full fat tree needs an even radix from 2 on");
+        }
+        if !(1..=16).contains(&levels) {
+            return k.fault("levels", "a full fat tree has 1 to 16 levels");
         }
         Some(Tree::full(levels as usize, radix).build())
     }),

@@ -9,7 +9,15 @@ use live::Launch;
 /// The programs that a workload names, behind `program:`.
 pub(crate) fn programs(text: &str) -> Result<Vec<Launch>, String> {
     let words = shell_words::split(text).map_err(|error| format!("{error} in `{text}`"))?;
-    words.split(|word| word == ":").map(program).collect()
+    let parts: Vec<&[String]> = words.split(|word| word == ":").collect();
+    let each = parts.iter().enumerate().map(|(place, words)| {
+        program(words)?.ok_or_else(|| {
+            let part =
+                if parts.len() > 1 { format!(" in part {}", place + 1) } else { String::new() };
+            format!("there is no program{part}")
+        })
+    });
+    each.collect()
 }
 
 /// The number of ranks that programs begin with.
@@ -36,7 +44,8 @@ pub(crate) fn placed(line: &str, place: impl Fn(Option<PathBuf>) -> Option<PathB
     launches.into_iter().map(words).collect::<Vec<_>>().join(" : ")
 }
 
-fn program(words: &[String]) -> Result<Launch, String> {
+/// Reads one part of the line; nothing if it names no program.
+fn program(words: &[String]) -> Result<Option<Launch>, String> {
     let mut launch = Launch { ranks: 1, ..Launch::default() };
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -63,5 +72,23 @@ fn program(words: &[String]) -> Result<Launch, String> {
             }
         }
     }
-    if launch.program.is_empty() { Err("there is no program".to_owned()) } else { Ok(launch) }
+    Ok(Some(launch).filter(|launch| !launch.program.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_without_a_program_is_named() {
+        for (line, message) in [
+            ("-n 2", "there is no program"),
+            ("-n 1 a : -n 2", "there is no program in part 2"),
+            ("-n 1 : -n 2 b", "there is no program in part 1"),
+            ("a : : b", "there is no program in part 2"),
+        ] {
+            assert_eq!(programs(line).map(|_| ()), Err(message.to_owned()), "{line}");
+        }
+        assert_eq!(programs("-n 1 a x : -n 2 b").map(|all| first(&all)), Ok(3));
+    }
 }
