@@ -84,21 +84,23 @@ pub enum Obstacle {
         /// The function that shows it.
         function: String,
     },
-    /// It can start threads, which must not call MPI, and see the variables of the rank that runs.
+    /// It can start threads, which must not call MPI unless that is asked for, and see then the
+    /// variables of the rank that runs.
     Threads {
         /// The file.
         file: PathBuf,
         /// The function that shows it.
         function: String,
     },
-    /// It has parallel regions of OpenMP, in which only the first thread of a team may call MPI.
+    /// It has parallel regions of OpenMP, in which only the first thread of a team may call MPI
+    /// unless more is asked for.
     Regions {
         /// The file.
         file: PathBuf,
         /// The function that shows it.
         function: String,
     },
-    /// It can ask for `MPI_THREAD_MULTIPLE`, and does not get it.
+    /// It can ask for `MPI_THREAD_MULTIPLE`, for which ranks are moved to threads of their own.
     Levels {
         /// The file.
         file: PathBuf,
@@ -147,19 +149,21 @@ impl fmt::Display for Obstacle {
             }
             Self::Threads { file, function } => write!(
                 f,
-                "threads must not call MPI, nor use variables of the program while another rank \
-                 runs, whose they are then: {} imports {function}",
+                "threads of a rank that does not ask for MPI_THREAD_SERIALIZED or \
+                 MPI_THREAD_MULTIPLE must not call MPI, nor use variables of the program while \
+                 another rank runs, whose they are then: {} imports {function}",
                 file.display()
             ),
             Self::Regions { file, function } => write!(
                 f,
-                "only the first thread of a team may call MPI: {} imports {function}",
+                "only the first thread of a team may call MPI, where a rank does not ask for \
+                 MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE: {} imports {function}",
                 file.display()
             ),
             Self::Levels { file, function } => write!(
                 f,
-                "{function}, which {} imports, gives MPI_THREAD_FUNNELED where \
-                 MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE is asked for",
+                "{function}, which {} imports, moves a rank that asks for MPI_THREAD_SERIALIZED or \
+                 MPI_THREAD_MULTIPLE to threads of its own, which take longer to change",
                 file.display()
             ),
             Self::Starts { file, function } => {

@@ -9,7 +9,7 @@ use rank_ipc::MpiUse;
 use crate::abi;
 use crate::control;
 use crate::error::Result;
-use crate::state::{Mpi, mpi};
+use crate::state::{Mpi, Unguarded, alongside, move_to_own_thread, mpi, unguarded};
 use crate::threads;
 
 mod fortran;
@@ -107,9 +107,9 @@ pub struct Identity {
     pub birth: Option<Vec<u8>>,
 }
 
-/// The highest level of thread support: where ranks share a process, only the thread of the ranks
-/// may call.
-pub fn most_threads() -> c_int {
+/// The level of thread support of who asks for none in particular: where ranks share a process,
+/// only the thread of the ranks may call.
+fn usual_threads() -> c_int {
     if mpi().shares_process.get() { abi::THREAD_FUNNELED } else { abi::THREAD_MULTIPLE }
 }
 
@@ -118,14 +118,53 @@ pub fn thread_level() -> c_int {
     mpi().environment.thread_level.get()
 }
 
-/// Its name in C.
+/// The levels of thread support, and their names in C.
+const LEVELS: [(c_int, &str); 4] = [
+    (abi::THREAD_SINGLE, "MPI_THREAD_SINGLE"),
+    (abi::THREAD_FUNNELED, "MPI_THREAD_FUNNELED"),
+    (abi::THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"),
+    (abi::THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"),
+];
+
+/// The name of the level of thread support.
 pub fn thread_level_name() -> &'static str {
-    match thread_level() {
-        abi::THREAD_FUNNELED => "MPI_THREAD_FUNNELED",
-        abi::THREAD_SERIALIZED => "MPI_THREAD_SERIALIZED",
-        abi::THREAD_MULTIPLE => "MPI_THREAD_MULTIPLE",
-        _ => "MPI_THREAD_SINGLE",
+    let found = LEVELS.iter().find(|(level, _)| *level == thread_level());
+    found.map_or("MPI_THREAD_SINGLE", |(_, name)| name)
+}
+
+/// The level of thread support of a name.
+pub fn level_of_name(wanted: &[u8]) -> Option<c_int> {
+    LEVELS.iter().find(|(_, name)| name.as_bytes() == wanted).map(|(level, _)| *level)
+}
+
+/// Tells whether there is such a level.
+pub fn is_level(wanted: c_int) -> bool {
+    LEVELS.iter().any(|(level, _)| *level == wanted)
+}
+
+/// Tells whether a rank with a level of thread support has threads of its own that call.
+pub fn is_for_threads(level: c_int) -> bool {
+    matches!(level, abi::THREAD_SERIALIZED | abi::THREAD_MULTIPLE)
+}
+
+/// Gives the rank a thread of its own if it has asked for threads that call, and shares the thread
+/// that it runs on with other ranks. To be called when nothing is under way: a variable of the
+/// thread has another place afterwards.
+#[inline(never)]
+pub fn settle_threads() {
+    let rank = unguarded();
+    if rank.threads.are_forbidden() && alongside(|mpi| mpi.wants_thread.take()) {
+        move_to_own_thread();
+        moved(rank);
     }
+}
+
+/// The rank is on another thread.
+#[inline(never)]
+fn moved(rank: &'static Unguarded) {
+    rank.set_main_thread();
+    rank.threads.own_thread();
+    alongside(crate::simulator::leave);
 }
 
 /// The name of the host that this rank is on.
@@ -144,7 +183,7 @@ pub fn open(thread_level: Option<c_int>) -> Result {
             (values.universe_size, values.appnum) = (who.universe as c_int, who.program as c_int);
         }
         mpi().unguarded.set_main_thread();
-        environment.thread_level.set(most_threads());
+        environment.thread_level.set(usual_threads());
         mpi().comms.place(&who)?;
     }
     let opened = environment.open.get();
@@ -152,15 +191,35 @@ pub fn open(thread_level: Option<c_int>) -> Result {
         control::begin()?;
     }
     environment.open.set(opened + 1);
-    // Threads of a session may always call.
-    let level = thread_level.unwrap_or_else(most_threads);
-    if level == abi::THREAD_MULTIPLE {
-        threads::allow();
-    }
+    let level = thread_level.unwrap_or_else(usual_threads);
+    allow_threads(level);
     if thread_level.is_some() {
         environment.thread_level.set(level);
         mpi().comms.start();
         environment.phase.set(Phase::Initialised);
+    }
+    Ok(())
+}
+
+/// Threads of the rank may call as this level says.
+fn allow_threads(level: c_int) {
+    if is_for_threads(level) && mpi().shares_process.get() {
+        mpi().wants_thread.set(true);
+    }
+    if level == abi::THREAD_MULTIPLE {
+        threads::allow();
+    }
+}
+
+/// The program begins to use MPI in a session, and may ask for a level of thread support. Threads
+/// of a session may always call, if the rank has any.
+pub fn open_session(wanted: Option<&[u8]>) -> Result {
+    open(None)?;
+    let wanted = wanted.and_then(level_of_name).filter(|level| is_for_threads(*level));
+    let level = &mpi().environment.thread_level;
+    if let Some(wanted) = wanted.filter(|_| !is_for_threads(level.get())) {
+        allow_threads(wanted);
+        level.set(wanted);
     }
     Ok(())
 }

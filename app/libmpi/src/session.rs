@@ -8,10 +8,10 @@ use std::rc::Rc;
 use crate::abi::{self, Handle};
 use crate::argument::{In, Out};
 use crate::errhandler::{Errhandler, Handled};
-use crate::error::{Error, Result};
+use crate::error::{About, Error, Result};
 use crate::info::Info;
 use crate::state::{Mpi, mpi};
-use crate::{check, mpi_functions};
+use crate::{check, environment, mpi_functions};
 
 #[cfg(test)]
 mod tests;
@@ -53,15 +53,22 @@ fn set_name(number: c_int) -> Result<&'static str> {
     name.ok_or_else(|| Error::new(abi::ERR_ARG, format!("process set {number} of {}", SETS.len())))
 }
 
-mpi_functions! {
-    fn Session_init(
-        info: Handle, errhandler: Handle, session: Out<Handle>
-    ) about NewSession(errhandler) {
+/// `MPI_Session_init`. Threads are seen to when the call is over.
+#[unsafe(export_name = "heddle_Session_init")]
+unsafe extern "C-unwind" fn init(info: Handle, errhandler: Handle, session: Out<Handle>) -> c_int {
+    let code = begin(info, errhandler, session);
+    environment::settle_threads();
+    code
+}
+
+#[inline(never)]
+fn begin(info: Handle, errhandler: Handle, session: Out<Handle>) -> c_int {
+    crate::call::run("MPI_Session_init", About::NewSession(errhandler), || {
         session.check()?;
         let mut used = mpi().info_or_none(info)?;
         let handler = mpi().errhandler(errhandler)?;
-        crate::environment::open(None)?;
-        used.set(b"thread_level", crate::environment::thread_level_name().as_bytes());
+        environment::open_session(used.get(b"thread_level"))?;
+        used.set(b"thread_level", environment::thread_level_name().as_bytes());
         let made = Rc::new(Session {
             errhandler: RefCell::new(handler),
             info: used,
@@ -69,8 +76,10 @@ mpi_functions! {
         });
         made.handle.set(mpi().sessions.add(Rc::clone(&made)));
         session.set(made.handle())
-    }
+    })
+}
 
+mpi_functions! {
     fn Session_finalize(
         session: Out<Handle>
     ) about Session(session.get().unwrap_or(abi::SESSION_NULL)) {
@@ -79,7 +88,7 @@ mpi_functions! {
         crate::memory::leave_session(handle)?;
         mpi().sessions.remove(handle);
         session.set(abi::SESSION_NULL)?;
-        crate::environment::close()
+        environment::close()
     }
 
     fn Session_get_num_psets(

@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::abi;
 use crate::error::{Error, Result};
-use crate::state::{self, Mpi, alongside, mpi, suspended};
+use crate::state::{self, Mpi, alongside, mpi, suspended, unguarded};
 use crate::{place, threads};
 
 /// The environment variable that says what computation counts: `measured`, or `constant` if only
@@ -119,10 +119,12 @@ fn end(code: i32) -> ! {
 /// The processor time of this rank so far, in nanoseconds: of all its threads, if several may call
 /// MPI; else of the one that does.
 fn clock() -> u64 {
-    read(if threads::allowed() { ClockId::ProcessCPUTime } else { ClockId::ThreadCPUTime })
+    let threads = &unguarded().threads;
+    if threads::allowed() { threads.time() } else { read(ClockId::ThreadCPUTime) }
 }
 
-fn read(clock: ClockId) -> u64 {
+/// The time of a clock, in nanoseconds.
+pub fn read(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
@@ -211,7 +213,7 @@ pub fn connect() -> Result<Connected> {
 /// Connects a rank that the simulator holds in its own process, where `variables` are exchanged
 /// when another rank runs.
 pub fn hold(rank: &Mpi, port: Client, options: RankOptions, variables: Rc<[Range<usize>]>) {
-    threads::forbid();
+    rank.unguarded.threads.forbid();
     rank.shares_process.set(true);
     port.locate_by(&place::Stack);
     rank.options.set(Some(options));

@@ -34,7 +34,9 @@ mod tests;
 mod unguarded;
 
 pub use guard::{Guard, Inside, abandon, alongside, enter, look_up, mpi, suspended};
-pub use unguarded::{Unguarded, run_as, time_of_last_reply, unguarded, unguarded_if_made};
+pub use unguarded::{
+    Unguarded, move_to_own_thread, run_as, time_of_last_reply, unguarded, unguarded_if_made,
+};
 
 /// A state that few programs use: made when it is first asked for, as a process may hold thousands
 /// of ranks.
@@ -99,6 +101,8 @@ pub struct Mpi {
     pub is_singleton: Cell<bool>,
     /// Its process holds other ranks, too.
     pub shares_process: Cell<bool>,
+    /// True if it has asked for a thread of its own, and has none yet.
+    pub wants_thread: Cell<bool>,
     /// The program was warned that messages are received as something else than what was sent.
     pub warned: Cell<bool>,
     /// Memory that is this rank's only while it runs.

@@ -6,10 +6,13 @@
 //! the moment when the look began, and nobody was left to wake them.
 
 use std::mem::ManuallyDrop;
+use std::sync::Arc;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Dir, Mode, OFlags, fstat, openat};
 use rustix::io::pread;
+
+use crate::thread_members::{Member, Members, NO_CALL};
 
 /// The kernel's folder of the threads, which has a folder for each.
 const FOLDER: &str = "/proc/self/task";
@@ -18,7 +21,7 @@ const FUTEX: i64 = if cfg!(target_arch = "x86_64") { 202 } else { 98 };
 
 /// The state of the threads when they were last looked at: all are listed, as any of them may look
 /// at the states.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ThreadStates {
     folder: Option<KeptFile>,
     threads: Vec<ThreadState>,
@@ -35,6 +38,33 @@ struct ThreadState {
     runs: KeptFile,
     /// The text of `runs` before the thread was last seen asleep.
     ran: FileText,
+    /// The address at which it then slept.
+    sleeps_at: usize,
+    /// The thread as a member of its rank, where ranks share the process.
+    member: Option<Arc<Member>>,
+}
+
+/// A thread that may go on.
+#[derive(Debug)]
+pub struct Restless {
+    /// The thread.
+    pub member: Arc<Member>,
+    /// The system call in which it sleeps; [`NO_CALL`] if it runs.
+    pub call: i64,
+}
+
+/// A thread, as it was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// It sleeps until a thread wakes it at an address, and has been asleep since it was last seen
+    /// so, or not.
+    Asleep { address: usize, rested: bool },
+    /// It runs, or sleeps in a system call that may end by itself.
+    Awake { call: i64 },
+    /// It has ended.
+    Gone,
+    /// It was passed over.
+    Unseen,
 }
 
 /// A file that stays open. The program may close what it did not open, and open something else by
@@ -59,84 +89,177 @@ impl Default for FileText {
 }
 
 impl ThreadStates {
-    /// Nothing is known.
-    pub const fn new() -> Self {
-        Self { folder: None, threads: Vec::new() }
-    }
-
-    /// True if there is no other thread.
-    pub fn are_none(&mut self) -> bool {
-        self.count() == Some(0)
+    /// True if there is no other thread: of a rank, or else of the process.
+    pub fn are_none(&mut self, members: Option<&Members>) -> bool {
+        self.count(members) == Some(1)
     }
 
     /// True if all but the calling one, `me`, and those that are known to wait sleep until a thread
     /// wakes them, all at one moment.
-    pub fn all_sleep(&mut self, me: u32, waits: impl Fn(u32) -> bool) -> bool {
-        let rested = self.look(me, &waits);
+    pub fn all_sleep(
+        &mut self,
+        members: Option<&Members>,
+        me: u32,
+        waits: impl Fn(u32) -> bool,
+    ) -> bool {
+        let rested = self.look(members, me, &waits);
         // Those that had run before the look are looked at again.
-        rested == Some(true) || rested == Some(false) && self.look(me, waits) == Some(true)
+        rested == Some(true) || rested == Some(false) && self.look(members, me, waits) == Some(true)
     }
 
     /// One look at all threads: whether they sleep, and have not run since they were last seen.
     /// Nothing if one does not sleep, or they are not the ones that were known.
-    fn look(&mut self, me: u32, waits: impl Fn(u32) -> bool) -> Option<bool> {
-        if self.count()? + 1 != self.threads.len() {
-            self.list()?;
-        }
-        let mut rested = true;
-        for other in self.threads.iter_mut().filter(|other| other.thread != me) {
-            let (Some(stat), Some(ran)) = (other.stat.text(), other.runs.text()) else {
-                // It has ended, and another may have its place.
-                self.threads.clear();
-                return None;
-            };
-            if waits(other.thread) {
-                continue;
-            }
-            // A thread that has been woken is not in this state, though it may have to wait for a
-            // processor.
-            if !stat.is_state_of_sleep() {
-                return None;
-            }
-            if other.ran != ran {
-                let folder = self.folder.as_ref()?.file.as_fd();
-                let call = format!("{}/syscall", other.thread);
-                if !KeptFile::open(folder, &call, OFlags::RDONLY)?.text()?.is_call_that_sleeps() {
-                    return None;
-                }
-                rested = false;
-                other.ran = ran;
+    fn look(
+        &mut self,
+        members: Option<&Members>,
+        me: u32,
+        waits: impl Fn(u32) -> bool,
+    ) -> Option<bool> {
+        self.know(members)?;
+        let mut all_rested = true;
+        for place in 0..self.threads.len() {
+            match self.seen(place, members, |thread| thread == me || waits(thread))? {
+                Seen::Unseen => {}
+                Seen::Asleep { rested, .. } => all_rested &= rested,
+                Seen::Awake { .. } | Seen::Gone => return None,
             }
         }
-        (self.count()? + 1 == self.threads.len()).then_some(rested)
+        self.are_still_known(members).then_some(all_rested)
     }
 
-    /// The number of other threads: the folder has a link of each, and one more for this thread,
-    /// and two as every folder.
-    fn count(&mut self) -> Option<usize> {
+    /// The threads that may go on, but for the calling one, `me`, and those that are known to wait:
+    /// who sleeps until a thread wakes it rests only where `is_apart` is true of the address.
+    /// Nothing if the threads are not the ones that were known, or one has run since it was last
+    /// seen.
+    pub fn restless(
+        &mut self,
+        members: &Members,
+        me: u32,
+        waits: impl Fn(u32) -> bool,
+        is_apart: &dyn Fn(usize) -> bool,
+    ) -> Option<Vec<Restless>> {
+        let known = Some(members);
+        self.know(known)?;
+        let (mut found, mut all_rested) = (Vec::new(), true);
+        for place in 0..self.threads.len() {
+            let call = match self.seen(place, known, |thread| thread == me || waits(thread))? {
+                Seen::Unseen => continue,
+                Seen::Asleep { address, rested } => {
+                    all_rested &= rested;
+                    if is_apart(address) {
+                        continue;
+                    }
+                    FUTEX
+                }
+                Seen::Awake { call } => call,
+                Seen::Gone => return None,
+            };
+            let member = self.threads.get(place).and_then(|thread| thread.member.clone());
+            found.extend(member.map(|member| Restless { member, call }));
+        }
+        let is_sure = self.are_still_known(known) && (all_rested || !found.is_empty());
+        is_sure.then_some(found)
+    }
+
+    /// Looks at one thread, unless it is to be passed over; nothing if it cannot be looked at.
+    fn seen(
+        &mut self,
+        place: usize,
+        members: Option<&Members>,
+        passes: impl Fn(u32) -> bool,
+    ) -> Option<Seen> {
+        let folder = self.folder.as_ref()?.file.as_fd();
+        let other = self.threads.get_mut(place)?;
+        let seen = if passes(other.thread) { Seen::Unseen } else { other.look(folder)? };
+        if seen == Seen::Gone {
+            // Another may have its place.
+            if let Some(members) = members {
+                members.remove(other.thread);
+            }
+            self.threads.clear();
+        }
+        Some(seen)
+    }
+
+    /// Lists the threads if they are not the ones that are known; nothing if they cannot be listed.
+    fn know(&mut self, members: Option<&Members>) -> Option<()> {
+        if self.are_still_known(members) {
+            return Some(());
+        }
+        self.count(members)?;
+        self.list(members)
+    }
+
+    fn are_still_known(&mut self, members: Option<&Members>) -> bool {
+        self.count(members) == Some(self.threads.len())
+    }
+
+    /// The number of threads. Where they are not counted by whoever starts them, the folder has a
+    /// link of each, and two as every folder.
+    fn count(&mut self, members: Option<&Members>) -> Option<usize> {
         if !self.folder.as_ref().is_some_and(KeptFile::is_ours) {
             self.folder = Some(KeptFile::open(CWD, FOLDER, OFlags::PATH)?);
         }
+        if let Some(members) = members {
+            return members.count();
+        }
         let links = fstat(&*self.folder.as_ref()?.file).ok()?.st_nlink;
-        usize::try_from(links).ok()?.checked_sub(3)
+        usize::try_from(links).ok()?.checked_sub(2)
     }
 
     /// Lists all threads, whichever looks next.
-    fn list(&mut self) -> Option<()> {
+    fn list(&mut self, members: Option<&Members>) -> Option<()> {
         self.threads.clear();
         let folder = self.folder.as_ref()?;
+        if let Some(members) = members {
+            for member in members.list() {
+                let thread = ThreadState::of(folder, member.thread, Some(Arc::clone(&member)));
+                if thread.is_none() {
+                    members.remove(member.thread);
+                }
+                self.threads.push(thread?);
+            }
+            return Some(());
+        }
         let entries = KeptFile::open(folder.file.as_fd(), ".", OFlags::RDONLY)?;
         for entry in Dir::read_from(&*entries.file).ok()? {
             let thread = entry.ok()?.file_name().to_str().ok().and_then(|name| name.parse().ok());
             if let Some(thread) = thread {
-                let open = |name| {
-                    KeptFile::open(folder.file.as_fd(), &format!("{thread}/{name}"), OFlags::RDONLY)
-                };
-                let (stat, runs) = (open("stat")?, open("schedstat")?);
-                self.threads.push(ThreadState { thread, stat, runs, ran: FileText::default() });
+                self.threads.push(ThreadState::of(folder, thread, None)?);
             }
         }
         Some(())
+    }
+}
+
+impl ThreadState {
+    fn of(folder: &KeptFile, thread: u32, member: Option<Arc<Member>>) -> Option<Self> {
+        let open =
+            |name| KeptFile::open(folder.file.as_fd(), &format!("{thread}/{name}"), OFlags::RDONLY);
+        let (stat, runs) = (open("stat")?, open("schedstat")?);
+        Some(Self { thread, stat, runs, ran: FileText::default(), sleeps_at: 0, member })
+    }
+
+    /// Looks at the thread; nothing if that cannot be done.
+    fn look(&mut self, folder: BorrowedFd<'_>) -> Option<Seen> {
+        let (Some(stat), Some(ran)) = (self.stat.text(), self.runs.text()) else {
+            return Some(Seen::Gone);
+        };
+        // A thread that has been woken is not in this state, though it may have to wait for a
+        // processor.
+        if !stat.is_state_of_sleep() {
+            return Some(Seen::Awake { call: NO_CALL });
+        }
+        if self.ran == ran {
+            return Some(Seen::Asleep { address: self.sleeps_at, rested: true });
+        }
+        let call =
+            KeptFile::open(folder, &format!("{}/syscall", self.thread), OFlags::RDONLY)?.text()?;
+        let Some(address) = call.address_of_sleep() else {
+            return Some(Seen::Awake { call: call.number() });
+        };
+        (self.ran, self.sleeps_at) = (ran, address);
+        Some(Seen::Asleep { address, rested: false })
     }
 }
 
@@ -169,12 +292,24 @@ impl FileText {
         self.get().rsplit(|byte| *byte == b')').next().is_some_and(|state| state.starts_with(b" S"))
     }
 
-    /// True if a thread waits on a futex without a limit, by the text of its system call.
-    fn is_call_that_sleeps(&self) -> bool {
-        let mut words = str::from_utf8(self.get()).unwrap_or_default().split_ascii_whitespace();
-        let number = words.next().and_then(|word| word.parse::<i64>().ok());
+    fn words(&self) -> impl Iterator<Item = &str> {
+        str::from_utf8(self.get()).unwrap_or_default().split_ascii_whitespace()
+    }
+
+    /// The number of a thread's system call; [`NO_CALL`] if it is in none.
+    fn number(&self) -> i64 {
+        self.words().next().and_then(|word| word.parse().ok()).unwrap_or(NO_CALL)
+    }
+
+    /// The address at which a thread waits on a futex without a limit, by the text of its system
+    /// call; none if it does not.
+    fn address_of_sleep(&self) -> Option<usize> {
+        let mut arguments = self.words().skip(1);
+        let address = arguments.next()?;
         // The fourth argument is the time that it waits.
-        number == Some(FUTEX) && words.nth(3) == Some("0x0")
+        let is_sleep = self.number() == FUTEX && arguments.nth(2) == Some("0x0");
+        let address = usize::from_str_radix(address.trim_start_matches("0x"), 16).ok()?;
+        is_sleep.then_some(address)
     }
 }
 
@@ -207,7 +342,7 @@ mod tests {
     fn comes(states: &mut ThreadStates, expected: bool, ours: &[u32]) -> bool {
         let began = Instant::now();
         while began.elapsed() < Duration::from_secs(10) {
-            if states.all_sleep(me(), |thread| !ours.contains(&thread)) == expected {
+            if states.all_sleep(None, me(), |thread| !ours.contains(&thread)) == expected {
                 return true;
             }
             sleep(Duration::from_millis(1));
@@ -233,10 +368,13 @@ mod tests {
         });
         started.wait();
         let ours = [*number.lock().unwrap()];
-        let mut states = ThreadStates::new();
-        assert!(!states.are_none());
+        let mut states = ThreadStates::default();
+        assert!(!states.are_none(None));
         assert!(comes(&mut states, true, &ours), "it waits to be woken");
-        assert!(states.all_sleep(me(), |thread| !ours.contains(&thread)), "and has not run since");
+        assert!(
+            states.all_sleep(None, me(), |thread| !ours.contains(&thread)),
+            "and has not run since"
+        );
         let both = [ours[0], me()];
         std::thread::scope(|scope| {
             scope.spawn(|| assert!(comes(&mut states, true, &both), "whoever looks"));
@@ -245,7 +383,10 @@ mod tests {
         state.1.notify_all();
         assert!(comes(&mut states, false, &ours), "it sleeps for a time");
         for _ in 0..1000 {
-            assert!(!states.all_sleep(me(), |thread| !ours.contains(&thread)), "and goes on to");
+            assert!(
+                !states.all_sleep(None, me(), |thread| !ours.contains(&thread)),
+                "and goes on to"
+            );
         }
         *state.0.lock().unwrap() = 2;
         thread.join().unwrap();
@@ -279,9 +420,9 @@ mod tests {
             .collect();
         started.wait();
         let ours = numbers.lock().unwrap().clone();
-        let mut states = ThreadStates::new();
+        let mut states = ThreadStates::default();
         while !threads.iter().any(std::thread::JoinHandle::is_finished) {
-            let asleep = states.all_sleep(me(), |thread| !ours.contains(&thread));
+            let asleep = states.all_sleep(None, me(), |thread| !ours.contains(&thread));
             // Their last turns may have come meanwhile.
             assert!(!asleep || *state.0.lock().unwrap() == 3000 * THREADS);
         }
@@ -293,13 +434,13 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel about threads")]
     fn what_the_program_opened_in_the_place_of_ours_stays_open() {
-        let mut states = ThreadStates::new();
-        assert!(states.count().is_some());
+        let mut states = ThreadStates::default();
+        assert!(states.count(None).is_some());
         // As if the program had closed ours, and its own had the number.
         let folder = states.folder.as_mut().unwrap();
         folder.identity.1 += 1;
         let its = folder.file.as_raw_fd();
-        assert!(states.count().is_some());
+        assert!(states.count(None).is_some());
         assert_ne!(states.folder.as_ref().unwrap().file.as_raw_fd(), its);
         // SAFETY: it is open, which is what is to be seen.
         assert!(fstat(unsafe { BorrowedFd::borrow_raw(its) }).is_ok());

@@ -13,34 +13,44 @@
 //! the same.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rank_ipc::{Client, Command, Shape, Taken, Ticket};
 
-use crate::simulator::meanwhile;
-use crate::state::{Mpi, mpi, suspended};
-use crate::thread_states::ThreadStates;
+use rustix::time::ClockId;
 
-/// True if threads may call at any time.
-static MULTIPLE: AtomicBool = AtomicBool::new(false);
-/// The first thread that called, by the kernel's number, and in how many calls it is: kept as long
-/// as it is the only one.
-static FIRST: AtomicU32 = AtomicU32::new(0);
-static CALLS: AtomicU32 = AtomicU32::new(0);
-/// Ranks share the process, and have no threads of their own.
-static SHARED: AtomicBool = AtomicBool::new(false);
-/// Threads that are about to take the lock.
-static COMING: AtomicU32 = AtomicU32::new(0);
-static STATE: Mutex<State> = Mutex::new(State { owner: 0, depth: 0, waiting: Vec::new() });
-/// The lock is free.
-static FREE: Condvar = Condvar::new();
-/// A thread has been in MPI: what others wait for may be done.
-static CHANGED: Condvar = Condvar::new();
+use crate::simulator::{meanwhile, read};
+use crate::state::{mpi, suspended, unguarded};
+use crate::thread_members::Members;
+use crate::thread_states::{Restless, ThreadStates};
 
-/// The state of the threads of the process.
-static THREAD_STATES: Mutex<ThreadStates> = Mutex::new(ThreadStates::new());
+/// The threads of a rank, as far as the library knows of them. Any thread may use it at any time.
+#[derive(Debug, Default)]
+pub struct Threads {
+    /// True if threads may call at any time.
+    multiple: AtomicBool,
+    /// The first thread that called, by the kernel's number, and in how many calls it is: kept as
+    /// long as it is the only one.
+    first: AtomicU32,
+    calls: AtomicU32,
+    /// The rank shares the thread that it runs on with other ranks, and its own others cannot call.
+    alone: AtomicBool,
+    /// Threads that are about to take the lock.
+    coming: AtomicU32,
+    state: Mutex<State>,
+    /// The lock is free.
+    free: Condvar,
+    /// A thread has been in MPI: what others wait for may be done.
+    changed: Condvar,
+    /// The states of the threads, as the kernel tells of them.
+    states: Mutex<ThreadStates>,
+    /// The threads, if others of the process are not the rank's.
+    members: OnceLock<Members>,
+    /// Processor time of the process, in nanoseconds, that is not the rank's.
+    others_time: AtomicU64,
+}
 
 /// The time that a thread waits before it looks again, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(4));
@@ -49,6 +59,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_
 const POLL: Duration = Duration::from_millis(50);
 
 /// A thread that waits for operations.
+#[derive(Debug)]
 struct Waiting {
     thread: u32,
     all: bool,
@@ -63,12 +74,15 @@ impl Waiting {
     }
 }
 
+#[derive(Debug, Default)]
 struct State {
     /// The thread that has the lock, by the kernel's number; 0 if none.
     owner: u32,
     /// The number of times that it took the lock.
     depth: u32,
     waiting: Vec<Waiting>,
+    /// Threads that will take the lock before they do anything else, but look at the clock first.
+    pausing: Vec<u32>,
 }
 
 thread_local! {
@@ -99,181 +113,257 @@ pub fn waits() -> bool {
     WAITS.get()
 }
 
-fn on_the_wall<T>(wait: impl FnOnce() -> T) -> T {
+/// Waits by the clock on the wall.
+pub fn on_the_wall<T>(wait: impl FnOnce() -> T) -> T {
     WAITS.set(true);
     let outcome = wait();
     WAITS.set(false);
     outcome
 }
 
-fn state() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+/// The threads of the rank that runs.
+fn threads() -> &'static Threads {
+    &unguarded().threads
 }
 
-/// From now on, threads may call at any time.
+/// From now on, threads of the running rank may call at any time.
 pub fn allow() {
+    let own = threads();
     // Where ranks are threads, each has no other.
-    if !cfg!(test) && !MULTIPLE.swap(true, Ordering::AcqRel) {
+    if !cfg!(test) && !own.multiple.swap(true, Ordering::AcqRel) {
         // The call that says so has not taken the lock.
-        let mut state = state();
+        let mut state = own.state();
         (state.owner, state.depth) = (me(), 1);
     }
 }
 
-/// Ranks share this process, and their threads cannot call.
-pub fn forbid() {
-    SHARED.store(true, Ordering::Relaxed);
-}
-
-/// True if threads may call at any time.
+/// True if threads of the running rank may call at any time.
 pub fn allowed() -> bool {
-    MULTIPLE.load(Ordering::Acquire)
+    threads().are_allowed()
 }
 
-/// The calling thread, whose number is `me`, is about to use the library's state of its rank: waits
-/// until no other thread does.
-pub fn enter(me: u32) {
-    if allowed() || !is_only_thread(me) {
-        take(1);
+impl Threads {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-/// True if this thread is the only one that has called so far. A second thread, whatever the
-/// program has asked for, makes all take turns from now on: programs count on that to work with
-/// libraries that go by the calls that are under way.
-fn is_only_thread(me: u32) -> bool {
-    let first = FIRST.load(Ordering::Relaxed);
-    if first == 0 || cfg!(test) {
-        FIRST.store(me, Ordering::Relaxed);
-    } else if first != me {
-        if SHARED.load(Ordering::Relaxed) {
-            refused();
+    #[inline]
+    fn are_allowed(&self) -> bool {
+        self.multiple.load(Ordering::Acquire)
+    }
+
+    /// The rank shares the thread that it runs on: its own others cannot call.
+    pub fn forbid(&self) {
+        self.alone.store(true, Ordering::Relaxed);
+    }
+
+    /// True if the rank has other threads that cannot call.
+    pub fn are_forbidden(&self) -> bool {
+        self.alone.load(Ordering::Relaxed)
+    }
+
+    /// The rank, which is in no call, has a thread of its own from now on, the calling one: whoever
+    /// calls next is its first.
+    pub fn own_thread(&self) {
+        self.alone.store(false, Ordering::Relaxed);
+        self.first.store(0, Ordering::Relaxed);
+        self.calls.store(0, Ordering::Relaxed);
+        // So that what it has computed so far is what this thread has.
+        let [process, thread] = [ClockId::ProcessCPUTime, ClockId::ThreadCPUTime].map(read);
+        self.others_time.store(process.saturating_sub(thread), Ordering::Relaxed);
+    }
+
+    /// The threads of a rank that shares its process.
+    pub fn members(&self) -> &Members {
+        self.members.get_or_init(Members::default)
+    }
+
+    /// The process has taken so many nanoseconds of processor time for others than this rank.
+    pub fn leave_out(&self, nanoseconds: u64) {
+        self.others_time.fetch_add(nanoseconds, Ordering::Relaxed);
+    }
+
+    /// The processor time of all threads, in nanoseconds.
+    pub fn time(&self) -> u64 {
+        let process = read(ClockId::ProcessCPUTime);
+        process.saturating_sub(self.others_time.load(Ordering::Relaxed))
+    }
+
+    /// The calling thread, whose number is `me`, is about to use the library's state of its rank:
+    /// waits until no other thread does.
+    #[inline]
+    pub fn enter(&self, me: u32) {
+        if self.are_allowed() || !self.is_only_thread(me) {
+            self.take(1);
         }
-        allow_others(first);
-        return false;
     }
-    count(CALLS.load(Ordering::Relaxed) + 1, None)
-}
 
-/// The first thread is in so many calls. Gives whether no other thread has come just now, or one
-/// that knows of them.
-fn count(calls: u32, port: Option<&Client>) -> bool {
-    if SHARED.load(Ordering::Relaxed) {
-        // Another does not get as far as to ask.
-        CALLS.store(calls, Ordering::Relaxed);
-        return true;
+    /// True if this thread is the only one that has called so far. A second thread, whatever the
+    /// program has asked for, makes all take turns from now on: programs count on that to work with
+    /// libraries that go by the calls that are under way.
+    #[inline]
+    fn is_only_thread(&self, me: u32) -> bool {
+        let first = self.first.load(Ordering::Relaxed);
+        if first == 0 || cfg!(test) {
+            self.first.store(me, Ordering::Relaxed);
+        } else if first != me {
+            if self.are_forbidden() {
+                refused();
+            }
+            self.allow_others(first);
+            return false;
+        }
+        self.count(self.calls.load(Ordering::Relaxed) + 1, None)
     }
-    CALLS.store(calls, Ordering::SeqCst);
-    if !MULTIPLE.load(Ordering::SeqCst) {
-        return true;
+
+    /// The first thread is in so many calls. Gives whether no other thread has come just now, or
+    /// one that knows of them.
+    #[inline]
+    fn count(&self, calls: u32, port: Option<&Client>) -> bool {
+        if self.are_forbidden() {
+            // Another does not get as far as to ask.
+            self.calls.store(calls, Ordering::Relaxed);
+            return true;
+        }
+        self.calls.store(calls, Ordering::SeqCst);
+        if !self.multiple.load(Ordering::SeqCst) {
+            return true;
+        }
+        // It may have seen one call less, or more.
+        let mut state = self.state();
+        let is_known = state.owner == me();
+        if is_known {
+            state.depth = calls;
+            if calls == 0 {
+                self.release(&mut state, port);
+            }
+        }
+        is_known
     }
-    // It may have seen one call less, or more.
-    let mut state = state();
-    let is_known = state.owner == me();
-    if is_known {
-        state.depth = calls;
-        if calls == 0 {
-            release(&mut state, port);
+
+    #[cold]
+    fn allow_others(&self, first: u32) {
+        let mut state = self.state();
+        if !self.multiple.swap(true, Ordering::SeqCst) {
+            let calls = self.calls.load(Ordering::SeqCst);
+            (state.owner, state.depth) = if calls > 0 { (first, calls) } else { (0, 0) };
         }
     }
-    is_known
+
+    /// The calling thread has left the library, whose state of the rank it had until now.
+    #[inline]
+    pub fn leave(&self, port: Option<&Client>) {
+        if !self.are_allowed() {
+            self.count(self.calls.load(Ordering::Relaxed).saturating_sub(1), port);
+            return;
+        }
+        let mut state = self.state();
+        state.depth = state.depth.saturating_sub(1);
+        if state.depth == 0 {
+            self.release(&mut state, port);
+        }
+    }
+
+    /// Takes the lock, so many times. Another rank may run until then: what is the running rank's
+    /// is not looked at.
+    fn take(&self, depth: u32) {
+        let me = me();
+        self.coming.fetch_add(1, Ordering::AcqRel);
+        let mut state = self.state();
+        while state.owner != 0 && state.owner != me {
+            state = self.free.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.depth = if state.owner == me { state.depth + depth } else { depth };
+        state.owner = me;
+        self.coming.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Takes the lock for good: the calling thread ends the rank, and no other does anything more.
+    pub fn take_for_good(&self) {
+        self.multiple.store(true, Ordering::SeqCst);
+        self.take(1);
+    }
+
+    /// Gives the lock up; those whose operations are done go on.
+    fn release(&self, state: &mut State, port: Option<&Client>) {
+        let is_over = |waiting: &Waiting| port.is_none_or(|port| waiting.is_over(port));
+        if state.waiting.iter().any(is_over) {
+            self.changed.notify_all();
+        }
+        state.owner = 0;
+        if self.coming.load(Ordering::Acquire) > 0 {
+            self.free.notify_one();
+        }
+    }
+
+    /// True if no other thread can do anything before this one, which has the lock, does: each
+    /// waits in MPI, or sleeps until a thread wakes it.
+    fn is_last_awake(&self, port: &Client) -> bool {
+        // Another thread that looks is awake.
+        let Ok(mut states) = self.states.try_lock() else { return false };
+        if states.are_none(self.members.get()) {
+            return true;
+        }
+        let waiting: Vec<u32> = {
+            let state = self.state();
+            if state.waiting.iter().any(|waiting| waiting.is_over(port)) {
+                return false;
+            }
+            state.waiting.iter().map(|waiting| waiting.thread).collect()
+        };
+        states.all_sleep(self.members.get(), me(), |thread| waiting.contains(&thread))
+            && self.coming.load(Ordering::Acquire) == 0
+    }
+
+    /// The threads beside the calling one, which has the lock, that may go on before it gives the
+    /// lock up: all but those that wait in MPI, and those that sleep until a thread wakes them at
+    /// an address that `is_apart` is true of. Nothing if that cannot be told at the moment; an
+    /// empty list if all of them have rested since it was asked last.
+    pub fn restless(&self, is_apart: &dyn Fn(usize) -> bool) -> Option<Vec<Restless>> {
+        let members = self.members.get()?;
+        let waiting: Vec<u32> = {
+            let state = self.state();
+            let waiting = state.waiting.iter().map(|waiting| waiting.thread);
+            waiting.chain(state.pausing.iter().copied()).collect()
+        };
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        states.restless(members, me(), |thread| waiting.contains(&thread), is_apart)
+    }
 }
 
 /// Ends the program.
 #[cold]
 fn refused() -> ! {
     eprintln!(
-        "heddle: a thread calls MPI; where ranks share a process (--in-process), only the one that \
-         a rank begins with can"
+        "heddle: a second thread calls MPI; where ranks share a process (--in-process), the \
+         program has to ask for that: MPI_Init_thread with MPI_THREAD_SERIALIZED or \
+         MPI_THREAD_MULTIPLE"
     );
     std::process::abort()
 }
 
-#[cold]
-fn allow_others(first: u32) {
-    let mut state = state();
-    if !MULTIPLE.swap(true, Ordering::SeqCst) {
-        let calls = CALLS.load(Ordering::SeqCst);
-        (state.owner, state.depth) = if calls > 0 { (first, calls) } else { (0, 0) };
-    }
-}
-
-/// The calling thread has left the library, whose state of the rank it had until now.
-pub fn leave(rank: &Mpi) {
-    let port = rank.port.get();
-    if !allowed() {
-        count(CALLS.load(Ordering::Relaxed).saturating_sub(1), port);
-        return;
-    }
-    let mut state = state();
-    state.depth = state.depth.saturating_sub(1);
-    if state.depth == 0 {
-        release(&mut state, port);
-    }
-}
-
-fn take(depth: u32) {
-    let me = me();
-    COMING.fetch_add(1, Ordering::AcqRel);
-    let mut state = state();
-    while state.owner != 0 && state.owner != me {
-        state = FREE.wait(state).unwrap_or_else(PoisonError::into_inner);
-    }
-    state.depth = if state.owner == me { state.depth + depth } else { depth };
-    state.owner = me;
-    COMING.fetch_sub(1, Ordering::AcqRel);
-}
-
-/// Gives the lock up; those whose operations are done go on.
-fn release(state: &mut State, port: Option<&Client>) {
-    let is_over = |waiting: &Waiting| port.is_none_or(|port| waiting.is_over(port));
-    if state.waiting.iter().any(is_over) {
-        CHANGED.notify_all();
-    }
-    state.owner = 0;
-    if COMING.load(Ordering::Acquire) > 0 {
-        FREE.notify_one();
-    }
-}
-
 /// Lets other threads in for a moment.
 pub fn pause(port: &Client) {
-    if !allowed() {
+    let own = threads();
+    if !own.are_allowed() {
         std::thread::yield_now();
         return;
     }
     // As long as the lock is held: what the others wait for is no thread's to look at without it.
-    let is_last_awake = is_last_awake(port);
+    let is_last_awake = own.is_last_awake(port);
     suspended(|| {
         let depth = {
-            let mut state = state();
-            release(&mut state, Some(port));
+            let mut state = own.state();
+            own.release(&mut state, Some(port));
+            state.pausing.push(me());
             state.depth
         };
         if !is_last_awake {
             on_the_wall(|| std::thread::sleep(PAUSES.0));
         }
-        take(depth);
+        own.take(depth);
+        own.state().pausing.retain(|thread| *thread != me());
     });
-}
-
-/// True if no other thread can do anything before this one, which has the lock, does: each waits in
-/// MPI, or sleeps until a thread wakes it.
-fn is_last_awake(port: &Client) -> bool {
-    // Another thread that looks is awake.
-    let Ok(mut states) = THREAD_STATES.try_lock() else { return false };
-    if states.are_none() {
-        return true;
-    }
-    let waiting: Vec<u32> = {
-        let state = state();
-        if state.waiting.iter().any(|waiting| waiting.is_over(port)) {
-            return false;
-        }
-        state.waiting.iter().map(|waiting| waiting.thread).collect()
-    };
-    states.all_sleep(me(), |thread| waiting.contains(&thread))
-        && COMING.load(Ordering::Acquire) == 0
 }
 
 /// A call has said all its messages: returns when these of its operations are done.
@@ -342,10 +432,12 @@ pub fn look(port: &Client, tickets: &[Ticket]) {
 
 /// True if a wait of this thread is that of the whole rank.
 fn plain(port: &Client) -> bool {
-    !allowed() || state().waiting.is_empty() && is_last_awake(port)
+    let own = threads();
+    !own.are_allowed() || own.state().waiting.is_empty() && own.is_last_awake(port)
 }
 
 fn wait_among(port: &Client, all: bool, tickets: &[Ticket]) {
+    let own = threads();
     let (mut pause, mut next) = (PAUSES.0, Duration::ZERO);
     let mut looked = on_the_wall(Instant::now);
     loop {
@@ -354,9 +446,9 @@ fn wait_among(port: &Client, all: bool, tickets: &[Ticket]) {
         if open.is_empty() || !all && open.len() < tickets.len() {
             return;
         }
-        if is_last_awake(port) {
+        if own.is_last_awake(port) {
             let others: Vec<Ticket> =
-                state().waiting.iter().flat_map(|waiting| waiting.tickets.clone()).collect();
+                own.state().waiting.iter().flat_map(|waiting| waiting.tickets.clone()).collect();
             let first: Vec<Ticket> = open.into_iter().chain(others).filter(is_open).collect();
             port.wait(false, &first);
             continue;
@@ -368,20 +460,23 @@ fn wait_among(port: &Client, all: bool, tickets: &[Ticket]) {
             next = (2 * next).clamp(PAUSES.0, POLL);
             continue;
         }
-        suspended(|| take(stand_by(port, all, open, pause)));
+        suspended(|| own.take(own.stand_by(port, all, open, pause)));
         // Not before: who waits in the simulator meanwhile waits for what this thread waits for as
         // well.
-        state().waiting.retain(|waiting| waiting.thread != me());
+        own.state().waiting.retain(|waiting| waiting.thread != me());
         pause = (2 * pause).min(PAUSES.1);
     }
 }
 
-/// Gives the lock up until operations are done, or for some time; gives how often it was taken.
-fn stand_by(port: &Client, all: bool, tickets: Vec<Ticket>, pause: Duration) -> u32 {
-    let mut state = state();
-    let depth = state.depth;
-    release(&mut state, Some(port));
-    state.waiting.push(Waiting { thread: me(), all, tickets });
-    drop(on_the_wall(|| CHANGED.wait_timeout(state, pause)));
-    depth
+impl Threads {
+    /// Gives the lock up until operations are done, or for some time; gives how often it was taken.
+    /// Another rank may run when it returns.
+    fn stand_by(&self, port: &Client, all: bool, tickets: Vec<Ticket>, pause: Duration) -> u32 {
+        let mut state = self.state();
+        let depth = state.depth;
+        self.release(&mut state, Some(port));
+        state.waiting.push(Waiting { thread: me(), all, tickets });
+        drop(on_the_wall(|| self.changed.wait_timeout(state, pause)));
+        depth
+    }
 }

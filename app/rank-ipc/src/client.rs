@@ -26,6 +26,10 @@ pub trait Suspend: std::fmt::Debug {
     fn address_of(&self, _rank: u32, address: usize) -> usize {
         address
     }
+
+    /// Has the rank go on, from here, on an operating system's thread of its own, so that others of
+    /// the rank may wait beside it. An implementation whose ranks have theirs does nothing.
+    fn move_to_own_thread(&self) {}
 }
 
 /// The error of a rank whose simulator has ended.
@@ -124,6 +128,12 @@ impl Client {
     /// ([`Suspend::address_of`]).
     pub fn address_of(&self, rank: u32, address: usize) -> usize {
         self.suspend.address_of(rank, address)
+    }
+
+    /// Gives the rank a thread of its own, if it has none
+    /// ([`Suspend::move_to_own_thread`]).
+    pub fn move_to_own_thread(&self) {
+        self.suspend.move_to_own_thread();
     }
 
     /// Allocates a block for contents.

@@ -387,8 +387,7 @@ fn without_the_simulator() {
     assert!(stuck.stderr.contains("MPI_Recv waits for what never comes"), "{}", stuck.stderr);
 }
 
-/// Several threads of a rank call MPI at once; where ranks share a process, they are told that they
-/// must not.
+/// Several threads of a rank call MPI at once, however ranks are held.
 #[test]
 fn threads_of_a_rank() {
     let program = compiled("threads");

@@ -6,7 +6,7 @@
 //! large ones mapped ([`large`]).
 
 use std::ops::Range;
-use std::ptr;
+use std::{ptr, slice};
 
 use crate::objects::{self, First, Last, Part};
 use crate::{large, pristine, symbol};
@@ -20,6 +20,10 @@ pub struct Image {
     pub large: Vec<Part>,
     /// The address ranges of the executable and of each of the libraries.
     extents: Vec<Range<usize>>,
+    /// The pages of their code.
+    pub code: Vec<Range<usize>>,
+    /// Their thread-local variables, as the loader numbers them, and how many bytes they are.
+    locals: Vec<(usize, usize)>,
     /// Constructors of the libraries and of the executable, in the order in which they run.
     pub constructors: Vec<First>,
     /// Destructors of the same objects.
@@ -27,17 +31,6 @@ pub struct Image {
 }
 
 impl Image {
-    /// Nothing.
-    pub const fn none() -> Self {
-        Self {
-            parts: Vec::new(),
-            large: Vec::new(),
-            extents: Vec::new(),
-            constructors: Vec::new(),
-            destructors: Vec::new(),
-        }
-    }
-
     /// The program's memory.
     pub fn find() -> Self {
         let mut image = Self::default();
@@ -54,6 +47,8 @@ impl Image {
                 }
             }
             image.extents.push(object.extent);
+            image.code.extend(object.code);
+            image.locals.extend(object.locals);
             image.constructors.extend(object.constructors);
         }
         if let Some(globals) = exceptions() {
@@ -71,6 +66,41 @@ impl Image {
     pub fn places(&self) -> Vec<Range<usize>> {
         let all = self.parts.iter().chain(&self.large);
         all.map(|part| part.start.addr()..part.start.addr() + part.length).collect()
+    }
+
+    /// The address ranges of the executable and of each of the libraries.
+    pub fn extents(&self) -> Vec<Range<usize>> {
+        self.extents.clone()
+    }
+
+    /// The thread-local variables of this thread, by object.
+    pub fn thread_locals(&self) -> Vec<(usize, Vec<u8>)> {
+        let copy = |&(object, length): &(usize, usize)| {
+            // SAFETY: so many bytes are there, this thread's.
+            let bytes = unsafe { slice::from_raw_parts(objects::thread_locals(object), length) };
+            (object, bytes.to_vec())
+        };
+        self.locals.iter().map(copy).collect()
+    }
+
+    /// The state of exceptions of this thread, if the program uses C++.
+    pub fn exceptions() -> Option<[u8; 16]> {
+        // SAFETY: by the C++ ABI a pointer and a number.
+        exceptions().map(|globals| unsafe { globals.cast::<[u8; 16]>().read_unaligned() })
+    }
+
+    /// Gives this thread the variables of another.
+    pub fn set_thread_locals(locals: &[(usize, Vec<u8>)], state: Option<[u8; 16]>) {
+        for (object, bytes) in locals {
+            let place = objects::thread_locals(*object);
+            // SAFETY: as many bytes as the object has, this thread's, in which the program does not
+            // run yet.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) };
+        }
+        if let Some((globals, state)) = exceptions().zip(state) {
+            // SAFETY: as in `exceptions`.
+            unsafe { globals.cast::<[u8; 16]>().write_unaligned(state) };
+        }
     }
 
     /// The offset of a byte of it in a copy.
@@ -92,7 +122,7 @@ impl Image {
     }
 
     /// True if an address is in the executable or one of the libraries.
-    pub fn is_of_program(&self, address: usize) -> bool {
+    fn is_of_program(&self, address: usize) -> bool {
         self.extents.iter().any(|extent| extent.contains(&address))
     }
 
@@ -151,7 +181,7 @@ mod tests {
             length: bytes.len(),
             has_pages: false,
         };
-        Image { parts: vec![part(first), part(second)], ..Image::none() }
+        Image { parts: vec![part(first), part(second)], ..Image::default() }
     }
 
     /// A copy holds one part behind the other, and puts each where it was.

@@ -1,10 +1,10 @@
 //! Keys of values that threads have (`pthread_key_create`). There are no more than 1024, so ranks
 //! have theirs in common; the values are exchanged when another rank runs.
 
-use std::cell::RefCell;
 use std::ffi::{c_int, c_uint, c_void};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{next, ranks};
+use crate::{next, own_threads, ranks};
 
 type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
 type Create = unsafe extern "C" fn(*mut c_uint, Destructor) -> c_int;
@@ -16,19 +16,29 @@ struct Keys {
     of: Vec<Vec<(bool, usize)>>,
 }
 
-thread_local! {
-    static KEYS: RefCell<Keys> = RefCell::default();
+static KEYS: Mutex<Keys> = Mutex::new(Keys { all: Vec::new(), of: Vec::new() });
+
+fn keys() -> MutexGuard<'static, Keys> {
+    KEYS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The rank that runs on the thread of all ranks. One that has moved to a thread of its own has
+/// keys of its own from then on, whose values are destroyed when a thread ends.
+fn sharing() -> Option<usize> {
+    ranks::running().filter(|_| own_threads::current().is_none())
 }
 
 /// Takes the place of the C library's: the n-th key of each rank is the same.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_key_create(key: *mut c_uint, destructor: Destructor) -> c_int {
     let Some(real) = next::<Create>(c"pthread_key_create") else { return libc::EAGAIN };
-    let Some(rank) = ranks::running() else {
+    let Some(rank) = sharing() else {
         // SAFETY: passed on as it came.
         return unsafe { real(key, destructor) };
     };
-    KEYS.with_borrow_mut(|Keys { all, of }| {
+    let mut keys = keys();
+    let Keys { all, of } = &mut *keys;
+    {
         if of.len() <= rank {
             of.resize_with(rank + 1, Vec::new);
         }
@@ -54,19 +64,18 @@ unsafe extern "C" fn pthread_key_create(key: *mut c_uint, destructor: Destructor
             };
         }
         0
-    })
+    }
 }
 
 /// Takes the place of the C library's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_key_delete(key: c_uint) -> c_int {
     let common = ranks::running().and_then(|rank| {
-        KEYS.with_borrow_mut(|Keys { all, of }| {
-            let place = all.iter().position(|common| *common == key)?;
-            let own = of.get_mut(rank)?.get_mut(place)?;
-            *own = (false, 0);
-            Some(())
-        })
+        let Keys { all, of } = &mut *keys();
+        let place = all.iter().position(|common| *common == key)?;
+        let own = of.get_mut(rank)?.get_mut(place)?;
+        *own = (false, 0);
+        Some(())
     });
     if common.is_some() {
         return 0;
@@ -77,10 +86,11 @@ unsafe extern "C" fn pthread_key_delete(key: c_uint) -> c_int {
 
 /// Another rank runs, or the first.
 pub fn exchange(before: Option<usize>, now: usize) {
-    KEYS.with_borrow_mut(|Keys { all, of }| {
-        if all.is_empty() {
-            return;
-        }
+    let Keys { all, of } = &mut *keys();
+    if all.is_empty() {
+        return;
+    }
+    {
         let old = before.and_then(|rank| of.get_mut(rank));
         for (key, (_, value)) in all.iter().zip(old.into_iter().flatten()) {
             // SAFETY: a key that was created and is never deleted.
@@ -91,7 +101,25 @@ pub fn exchange(before: Option<usize>, now: usize) {
             // SAFETY: as above; the value is the rank's own.
             unsafe { libc::pthread_setspecific(*key, value as *const c_void) };
         }
-    });
+    }
+}
+
+/// The values that a rank has on this thread, on which it runs.
+pub fn values(rank: usize) -> Vec<(c_uint, usize)> {
+    let keys = keys();
+    let own = keys.all.iter().zip(keys.of.get(rank).into_iter().flatten());
+    // SAFETY: keys that were created and are never deleted.
+    own.filter(|(_, (in_use, _))| *in_use)
+        .map(|(key, _)| (*key, unsafe { libc::pthread_getspecific(*key) }.addr()))
+        .collect()
+}
+
+/// Gives this thread these values.
+pub fn set(values: &[(c_uint, usize)]) {
+    for (key, value) in values {
+        // SAFETY: as above.
+        unsafe { libc::pthread_setspecific(*key, *value as *const c_void) };
+    }
 }
 
 #[cfg(test)]
@@ -105,7 +133,7 @@ mod tests {
         let mut key = 0;
         // SAFETY: a place for a key; outside of ranks it is the C library's.
         assert_eq!(unsafe { pthread_key_create(&raw mut key, None) }, 0);
-        KEYS.set(Keys { all: vec![key], of: vec![vec![(true, 0)], vec![(true, 0)]] });
+        *keys() = Keys { all: vec![key], of: vec![vec![(true, 0)], vec![(true, 0)]] };
         // SAFETY, of both: the key above, and values that are numbers.
         let set = |value: usize| unsafe {
             libc::pthread_setspecific(key, std::ptr::without_provenance(value))

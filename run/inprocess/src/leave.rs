@@ -1,10 +1,10 @@
 //! The ends of ranks: what they have registered, their destructors, and the streams of the
 //! languages.
 
-use std::cell::RefCell;
 use std::ffi::{CStr, c_int, c_void};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{next, ranks, symbol};
+use crate::{next, own_threads, ranks, symbol};
 
 type Handler = unsafe extern "C" fn(*mut c_void);
 type Register = unsafe extern "C" fn(Handler, *mut c_void, *mut c_void) -> c_int;
@@ -13,22 +13,23 @@ type Register = unsafe extern "C" fn(Handler, *mut c_void, *mut c_void) -> c_int
 /// first.
 type Registered = [Vec<(Handler, usize)>; 2];
 
-thread_local! {
-    /// By rank.
-    static HANDLERS: RefCell<Vec<Registered>> = const { RefCell::new(Vec::new()) };
+/// By rank.
+static HANDLERS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
+
+fn handlers() -> MutexGuard<'static, Vec<Registered>> {
+    HANDLERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Registers for the running rank, if one runs that the object is of.
 fn register(list: usize, handler: Handler, argument: *mut c_void, object: *mut c_void) -> bool {
     let rank = ranks::running().filter(|_| ranks::is_of_program(object));
     rank.is_some_and(|rank| {
-        HANDLERS.with_borrow_mut(|handlers| {
-            if handlers.len() <= rank {
-                handlers.resize_with(rank + 1, Default::default);
-            }
-            let own = handlers.get_mut(rank).and_then(|own| own.get_mut(list));
-            own.map(|own| own.push((handler, argument.addr()))).is_some()
-        })
+        let mut handlers = handlers();
+        if handlers.len() <= rank {
+            handlers.resize_with(rank + 1, Default::default);
+        }
+        let own = handlers.get_mut(rank).and_then(|own| own.get_mut(list));
+        own.map(|own| own.push((handler, argument.addr()))).is_some()
     })
 }
 
@@ -46,7 +47,9 @@ unsafe extern "C" fn __cxa_thread_atexit_impl(
     argument: *mut c_void,
     object: *mut c_void,
 ) -> c_int {
-    if register(1, handler, argument, object) {
+    // Other threads of a rank end by themselves.
+    let is_first = own_threads::known().is_none() || own_threads::is_first();
+    if is_first && register(1, handler, argument, object) {
         return 0;
     }
     pass_on(c"__cxa_thread_atexit_impl", handler, argument, object)
@@ -74,10 +77,9 @@ unsafe extern "C" fn __cxa_atexit(
 /// The running rank leaves its `main`, or has called `exit`.
 pub fn leave(rank: usize, destructors: &[extern "C" fn()]) {
     let last = || {
-        HANDLERS.with_borrow_mut(|handlers| {
-            let [own, of_thread] = handlers.get_mut(rank)?;
-            of_thread.pop().or_else(|| own.pop())
-        })
+        let mut handlers = handlers();
+        let [own, of_thread] = handlers.get_mut(rank)?;
+        of_thread.pop().or_else(|| own.pop())
     };
     while let Some((handler, argument)) = last() {
         // SAFETY: as the program has asked for. It may register more.

@@ -6,6 +6,8 @@
 //! for each rank, on a stack of its own and with its own copy of the program's variables
 //! ([`image`]).
 //!
+//! A rank that asks for threads that call MPI has threads of the system's ([`own_threads`]).
+//!
 //! Ranks share the heap (but each has what it allocates), open files, the working directory, the
 //! environment, and the variables of the system's libraries ([`objects`]). A rank that is ended by
 //! a signal ends all of them.
@@ -20,6 +22,7 @@ use std::ffi::{CStr, c_void};
 mod buffers;
 mod code;
 mod cores;
+mod criticals;
 mod descriptors;
 mod floats;
 mod handlers;
@@ -27,15 +30,19 @@ mod image;
 mod keys;
 mod large;
 mod leave;
+mod masks;
 mod objects;
 mod openmp;
+mod own_threads;
 mod pristine;
 mod random;
 mod ranks;
 mod signals;
 mod stacks;
 mod start;
+mod stops;
 mod threads;
+mod traps;
 
 // Its functions, which the layers call, are exported from here.
 use heddle_mpi as _;

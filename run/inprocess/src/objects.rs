@@ -28,8 +28,12 @@ pub struct Object {
     needed: Vec<String>,
     /// Its address range.
     pub extent: Range<usize>,
+    /// The pages of its code.
+    pub code: Vec<Range<usize>>,
     /// The memory that can be written, its thread-local variables included.
     pub parts: Vec<Part>,
+    /// Its thread-local variables, as the loader numbers them, and how many bytes they are.
+    pub locals: Option<(usize, usize)>,
     pub constructors: Vec<First>,
     /// In the order in which they run.
     pub destructors: Vec<Last>,
@@ -185,8 +189,7 @@ pub fn parts(info: &libc::dl_phdr_info, mut take: impl FnMut(Part)) {
             }
             libc::PT_TLS if info.dlpi_tls_modid != 0 => {
                 // What `info` says itself may be nothing, as long as this thread has not used them.
-                // SAFETY: as compilers call it: a module of the loader's, and a place in it.
-                let start = unsafe { __tls_get_addr(&[info.dlpi_tls_modid, 0]) };
+                let start = thread_locals(info.dlpi_tls_modid);
                 take(Part { start, length, has_pages: false });
             }
             _ => {}
@@ -200,6 +203,21 @@ fn headers(info: &libc::dl_phdr_info) -> &[libc::Elf64_Phdr] {
     }
     // SAFETY: the loader's promise.
     unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) }
+}
+
+/// The place of an object's variables in this thread, by the loader's number of the object.
+pub fn thread_locals(object: usize) -> *mut u8 {
+    // SAFETY: as compilers call it: a module of the loader's, and a place in it.
+    unsafe { __tls_get_addr(&[object, 0]) }
+}
+
+/// The address ranges of the libraries whose names begin so.
+pub fn extents(names: &[&str]) -> Vec<Range<usize>> {
+    let mut all: Vec<Object> = Vec::new();
+    // SAFETY: the function is called for each object while this lives.
+    unsafe { libc::dl_iterate_phdr(Some(object), (&raw mut all).cast()) };
+    all.retain(|one| names.iter().any(|beginning| one.name.starts_with(beginning)));
+    all.into_iter().map(|one| one.extent).collect()
 }
 
 unsafe extern "C" {
@@ -218,7 +236,15 @@ unsafe extern "C" fn object(info: *mut libc::dl_phdr_info, _: usize, all: *mut c
     let start = loaded().map(place).min().unwrap_or(base);
     let end = loaded().map(|header| place(header) + header.p_memsz as usize).max();
     one.extent = start..end.unwrap_or(start);
+    let is_code = |header: &&libc::Elf64_Phdr| header.p_flags & libc::PF_X != 0;
+    let code = loaded().filter(is_code).map(|header| {
+        place(header) & !4095..(place(header) + header.p_memsz as usize).next_multiple_of(4096)
+    });
+    one.code = code.collect();
     parts(info, |part| one.parts.push(part));
+    let locals = headers(info).iter().find(|header| header.p_type == libc::PT_TLS);
+    let locals = locals.filter(|_| info.dlpi_tls_modid != 0);
+    one.locals = locals.map(|header| (info.dlpi_tls_modid, header.p_memsz as usize));
     if let Some(header) = headers(info).iter().find(|header| header.p_type == libc::PT_DYNAMIC) {
         dynamic(&mut one, base, place(header));
     }

@@ -18,6 +18,8 @@ use std::ptr;
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
+use heddle_mpi::threads::on_the_wall;
+
 use crate::symbol;
 
 /// The time that the other threads of a region are waited for, and the time between two looks.
@@ -119,7 +121,7 @@ impl OpenMp {
             return None;
         }
         if self.active.is_none_or(|active| active() > 0) {
-            wait_for_others();
+            on_the_wall(wait_for_others);
         }
         let own = self.variables.save();
         let free = self.free.borrow_mut().pop();
@@ -131,6 +133,24 @@ impl OpenMp {
     pub fn enter_region(&self, own: &[u8]) {
         self.free.borrow_mut().push(self.variables.save());
         self.variables.restore(own);
+    }
+}
+
+/// The number of threads that the library starts a region with, on this thread.
+pub fn threads() -> Option<c_int> {
+    let most: extern "C" fn() -> c_int = symbol(c"omp_get_max_threads")?;
+    Some(most())
+}
+
+/// Sets that number for this thread.
+pub fn set_threads(number: Option<c_int>) {
+    if let (Some(number), now) = (number, threads())
+        && now != Some(number)
+    {
+        let set: Option<extern "C" fn(c_int)> = symbol(c"omp_set_num_threads");
+        if let Some(set) = set {
+            set(number);
+        }
     }
 }
 

@@ -4,8 +4,9 @@
 use std::cell::RefCell;
 use std::ffi::{c_char, c_double, c_int, c_long, c_uint, c_ushort};
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
-use crate::ranks;
+use crate::{own_threads, ranks};
 
 /// The C library's `struct random_data`.
 #[repr(C)]
@@ -74,7 +75,30 @@ thread_local! {
     static ALL: RefCell<Vec<Option<Own>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Of ranks with threads of their own.
+static SHARED: Mutex<Vec<Option<Own>>> = Mutex::new(Vec::new());
+
+// SAFETY: its pointers are to memory of the rank, or of the process.
+unsafe impl Send for Own {}
+
+/// A rank, which runs on this thread, moves to others.
+pub fn share(rank: usize) {
+    let own = ALL.with_borrow_mut(|all| all.get_mut(rank + 1).and_then(Option::take));
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let length = shared.len().max(rank + 1);
+    shared.resize_with(length, || None);
+    if let Some(place) = shared.get_mut(rank) {
+        *place = own;
+    }
+}
+
 fn own<T>(work: impl FnOnce(&mut Own) -> T) -> T {
+    if let Some(own) = own_threads::current() {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = shared.get_mut(own.rank) {
+            return work(place.get_or_insert_with(Own::new));
+        }
+    }
     let place = ranks::running().map_or(0, |rank| rank + 1);
     ALL.with_borrow_mut(|all| {
         if all.len() <= place {

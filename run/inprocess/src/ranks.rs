@@ -10,6 +10,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr;
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 use corosensei::stack::Stack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -24,7 +25,9 @@ use std::sync::atomic::Ordering;
 use crate::code::Code;
 use crate::image::Image;
 use crate::large::Large;
-use crate::openmp::OpenMp;
+use crate::objects::{First, Last};
+use crate::openmp::{self, OpenMp};
+use crate::own_threads::{self, Carried, Own};
 use crate::stacks::{Part, Stacks};
 use crate::{descriptors, floats, keys, leave, objects, signals, start, threads};
 
@@ -37,11 +40,14 @@ const LINE: usize = 64;
 /// Bytes of a stack that are asked for before its rank runs: what it uses first.
 const WARM: usize = 3072;
 
-type Ran = Coroutine<(), (), c_int, Part>;
+/// A rank's stack, and where it is there.
+pub type Ran = Coroutine<(), (), c_int, Part>;
 
 /// A rank.
 struct Rank {
+    /// None once it has moved to a thread of its own.
     coroutine: Option<Ran>,
+    own: &'static Own,
     /// Its copy of the program's variables, while another one runs.
     image: Vec<u8>,
     mpi: *mut Mpi,
@@ -105,34 +111,90 @@ thread_local! {
     static WAYS: RefCell<Vec<*const Yielder<(), ()>>> = const { RefCell::new(Vec::new()) };
     /// The rank that runs, if one does.
     static RUNNING: Cell<usize> = const { Cell::new(0) };
-    /// The program's memory, and what each rank does last.
-    static PROGRAM: RefCell<Image> = const { RefCell::new(Image::none()) };
 }
 
-/// True if a rank is running.
+/// The program, as any thread of it knows it.
+struct Program {
+    extents: Vec<Range<usize>>,
+    code: Vec<Range<usize>>,
+    variables: Vec<Range<usize>>,
+    destructors: Vec<Last>,
+    /// Libraries that compute.
+    computing: OnceLock<Vec<Range<usize>>>,
+}
+
+static PROGRAM: OnceLock<Program> = OnceLock::new();
+
+impl Program {
+    fn of(image: &Image) -> Self {
+        Self {
+            extents: image.extents(),
+            code: image.code.clone(),
+            variables: image.places(),
+            destructors: image.destructors.clone(),
+            computing: OnceLock::new(),
+        }
+    }
+}
+
+fn is_within(ranges: &[Range<usize>], address: usize) -> bool {
+    ranges.iter().any(|range| range.contains(&address))
+}
+
+/// True if a rank is running on this thread.
 pub fn is_rank() -> bool {
-    !YIELDER.get().is_null()
+    !YIELDER.get().is_null() || own_threads::current().is_some()
 }
 
-/// The rank that runs.
+/// The rank that runs on this thread.
 pub fn running() -> Option<usize> {
-    is_rank().then(|| RUNNING.get())
+    let own = own_threads::current().map(|own| own.rank);
+    own.or_else(|| (!YIELDER.get().is_null()).then(|| RUNNING.get()))
 }
 
 /// True if this is of the program, by the C library's word on an object that something is
 /// registered for.
 pub fn is_of_program(object: *mut c_void) -> bool {
-    object.is_null() || PROGRAM.with_borrow(|image| image.is_of_program(object.addr()))
+    object.is_null()
+        || PROGRAM.get().is_some_and(|program| is_within(&program.extents, object.addr()))
+}
+
+/// True if ranks have their own of what is at an address.
+pub fn is_variable(address: usize) -> bool {
+    PROGRAM.get().is_some_and(|program| is_within(&program.variables, address))
+}
+
+/// The pages of the program's code.
+pub fn code() -> &'static [Range<usize>] {
+    PROGRAM.get().map_or(&[], |program| &program.code)
+}
+
+/// Libraries whose names begin so compute.
+pub fn add_computing(names: &[&str]) {
+    if let Some(program) = PROGRAM.get() {
+        program.computing.get_or_init(|| objects::extents(names));
+    }
+}
+
+/// True if an address is in a library that computes.
+pub fn is_computing(address: usize) -> bool {
+    let libraries = PROGRAM.get().and_then(|program| program.computing.get());
+    libraries.is_some_and(|libraries| is_within(libraries, address))
 }
 
 /// The running rank does what is left to do at its end.
 pub fn leave() {
-    let destructors = PROGRAM.with_borrow(|image| image.destructors.clone());
-    leave::leave(RUNNING.get(), &destructors);
+    let destructors = PROGRAM.get().map_or(&[][..], |program| &program.destructors);
+    if let Some(rank) = running() {
+        leave::leave(rank, destructors);
+    }
 }
 
 /// Ends the running rank: it never returns.
 pub fn end(code: c_int) -> ! {
+    if let Some(own) = own_threads::current() {
+        own.end(code);
+    }
     CODE.set(Some(code));
     loop {
         suspend();
@@ -164,10 +226,16 @@ struct Here {
     copies: Rc<Copies>,
     /// The library of OpenMP, if the program uses one and there are other ranks.
     openmp: Option<Rc<OpenMp>>,
+    own: &'static Own,
 }
 
 impl Suspend for Here {
     fn suspend(&self, channel: &Channel) -> Result<(), SimulatorGone> {
+        if self.own.has_moved() {
+            channel.turn.store(SIMULATORS_TURN, Ordering::Release);
+            self.own.wait_for_turn();
+            return Ok(());
+        }
         let region = self.openmp.as_ref().and_then(|openmp| openmp.leave_region());
         channel.turn.store(SIMULATORS_TURN, Ordering::Release);
         suspend();
@@ -175,6 +243,16 @@ impl Suspend for Here {
             openmp.enter_region(&region);
         }
         Ok(())
+    }
+
+    fn move_to_own_thread(&self) {
+        // Only the thread that a rank begins with can move.
+        if !YIELDER.get().is_null() {
+            let threads = openmp::threads();
+            self.own.want_to_move();
+            suspend();
+            openmp::set_threads(threads);
+        }
     }
 
     fn address_of(&self, rank: u32, address: usize) -> usize {
@@ -191,10 +269,44 @@ impl Suspend for Here {
 }
 
 /// Leaves the process or the rank whose `main` has returned this code.
+#[inline(never)]
 fn ended(code: c_int) -> c_int {
     start::leave_forked(code);
     leave();
     code
+}
+
+/// The stack of a rank, on which nothing runs so far: of a program's `main` and its constructors,
+/// with arguments that stay where they are.
+fn coroutine(
+    rank: u32,
+    stack: Part,
+    (main, constructors): (Main, Vec<First>),
+    given: &mut [*mut i8],
+) -> Ran {
+    let words = given.as_mut_ptr();
+    // Behind them is a null.
+    let number = c_int::try_from(given.len() - 1).unwrap_or(c_int::MAX);
+    Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+        begun(rank as usize, yielder);
+        // SAFETY: the C library's variable.
+        let environment = unsafe { environ };
+        for constructor in constructors {
+            constructor(number, words, environment);
+        }
+        ended(main(number, words, environment))
+    })
+}
+
+/// The first of a rank. Not in one function with its end, which may be on another thread.
+#[inline(never)]
+fn begun(rank: usize, yielder: &Yielder<(), ()>) {
+    YIELDER.set(yielder);
+    WAYS.with_borrow_mut(|ways| {
+        if let Some(way) = ways.get_mut(rank) {
+            *way = yielder;
+        }
+    });
 }
 
 impl Ranks {
@@ -208,7 +320,12 @@ impl Ranks {
         leave::construct_streams();
         let openmp = if count > 1 { OpenMp::find().map(Rc::new) } else { None };
         let image = Image::find();
-        PROGRAM.set(image.clone());
+        // There is one program in a process.
+        let _ = PROGRAM.set(Program::of(&image));
+        // SAFETY: never freed.
+        let state = |_| unsafe { &*Box::into_raw(Box::<Mpi>::default()) };
+        let states: Vec<&'static Mpi> = (0..count).map(state).collect();
+        let threads = own_threads::of_ranks(&states);
         let of = vec![Cell::new(ptr::null_mut()); count as usize];
         let large = Large::new(image.large.clone(), count as usize)?;
         let copies = Rc::new(Copies { image: image.clone(), large, of });
@@ -220,10 +337,10 @@ impl Ranks {
         });
         let places: Rc<[Range<usize>]> = image.places().into();
         let rank = |rank: u32| {
-            let mpi = Box::into_raw(Box::<Mpi>::default());
-            // SAFETY: made above, and never freed.
-            let known = unsafe { &*mpi };
-            let here = Here { rank, copies: Rc::clone(&copies), openmp: openmp.clone() };
+            let known = states.get(rank as usize).copied().ok_or(io::ErrorKind::NotFound)?;
+            let mpi = ptr::from_ref(known).cast_mut();
+            let own = threads.get(rank as usize).copied().ok_or(io::ErrorKind::NotFound)?;
+            let here = Here { rank, copies: Rc::clone(&copies), openmp: openmp.clone(), own };
             let port = Client::new(writer.clone(), rank, count, Box::new(here), end);
             heddle_mpi::simulator::hold(known, port, options, Rc::clone(&places));
             let mut given: Vec<*mut i8> =
@@ -231,24 +348,19 @@ impl Ranks {
             given.push(ptr::null_mut());
             let stack = stacks.of(rank as usize)?;
             let top = stack.base().get();
-            let (constructors, words) = (image.constructors.clone(), given.as_mut_ptr());
-            let number = c_int::try_from(arguments.len()).unwrap_or(c_int::MAX);
-            let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
-                YIELDER.set(yielder);
-                WAYS.with_borrow_mut(|ways| {
-                    if let Some(way) = ways.get_mut(rank as usize) {
-                        *way = yielder;
-                    }
-                });
-                // SAFETY: the C library's variable.
-                let environment = unsafe { environ };
-                for constructor in constructors {
-                    constructor(number, words, environment);
-                }
-                ended(main(number, words, environment))
-            });
-            let (image, coroutine, used) = (Vec::new(), Some(coroutine), top..top);
-            Ok(Rank { coroutine, image, mpi, used, ended: None, floats: None, arguments: given })
+            let program = (main, image.constructors.clone());
+            let coroutine = Some(coroutine(rank, stack, program, &mut given));
+            let (image, used) = (Vec::new(), top..top);
+            Ok(Rank {
+                coroutine,
+                own,
+                image,
+                mpi,
+                used,
+                ended: None,
+                floats: None,
+                arguments: given,
+            })
         };
         let ranks: Vec<Rank> = (0..count).map(rank).collect::<io::Result<_>>()?;
         WAYS.set(vec![ptr::null(); count as usize]);
@@ -305,30 +417,43 @@ impl Ranks {
         }
         self.settle(ranks, rank);
         let own = ranks.get_mut(rank as usize)?;
-        let mut coroutine = own.coroutine.take()?;
         state::run_as(own.mpi);
         heddle_mpi::extra::running(true);
         signals::runs(rank, now);
-        RUNNING.set(rank as usize);
-        YIELDER
-            .set(WAYS.with_borrow(|ways| ways.get(rank as usize).copied()).unwrap_or(ptr::null()));
+        let ended = match own.coroutine.take() {
+            Some(coroutine) => self.switch(own, coroutine),
+            None => own.own.run(),
+        };
+        heddle_mpi::extra::running(false);
+        signals::rests();
+        // As much of it as a process has.
+        own.ended = ended.map(|code| code & 0xff);
+        own.ended
+    }
+
+    /// Switches to the stack of a rank, until it suspends itself, ends or moves. Gives the code if
+    /// it has ended.
+    fn switch(&self, own: &mut Rank, mut coroutine: Ran) -> Option<c_int> {
+        let rank = own.own.rank;
+        RUNNING.set(rank);
+        YIELDER.set(WAYS.with_borrow(|ways| ways.get(rank).copied()).unwrap_or(ptr::null()));
         let outside = floats::Environment::now();
         own.floats.unwrap_or(outside).set();
         let outcome = coroutine.resume(());
-        own.floats = Some(floats::Environment::now());
+        let floats = floats::Environment::now();
+        own.floats = Some(floats);
         outside.set();
         YIELDER.set(ptr::null());
-        heddle_mpi::extra::running(false);
-        signals::rests();
-        own.ended = match outcome {
-            CoroutineResult::Return(code) => Some(code),
-            CoroutineResult::Yield(()) => CODE.take(),
-        };
-        // As much of it as a process has.
-        own.ended = own.ended.map(|code| code & 0xff);
+        if own.own.wants_to_move() {
+            own.used.start = own.used.end;
+            return own.own.begin(coroutine, Carried::of(rank, &self.copies.image, floats));
+        }
         own.coroutine = Some(coroutine);
         own.used.start = DEPTH.get();
-        own.ended
+        match outcome {
+            CoroutineResult::Return(code) => Some(code),
+            CoroutineResult::Yield(()) => CODE.take(),
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! Signals that end the process: which rank was running is said first.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::fmt::Write;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::{handlers, stacks};
+use crate::{handlers, stacks, traps};
 
 /// The rank that runs, or none.
 static RUNNING: AtomicU32 = AtomicU32::new(NOBODY);
@@ -40,25 +40,40 @@ pub fn rests() {
 /// they end the process without a word.
 pub fn watch() {
     handlers::keep();
-    let memory = Box::leak(vec![0_u8; STACK].into_boxed_slice());
-    let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK };
-    // SAFETY: the memory lives as long as the process.
-    unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) };
+    stand_apart();
     for (signal, _) in SIGNALS {
         let mut action = MaybeUninit::<libc::sigaction>::zeroed();
         // SAFETY: zeroes are an action without flags; the handler does what handlers may.
         unsafe {
-            (*action.as_mut_ptr()).sa_sigaction =
-                said as extern "C" fn(c_int, *const libc::siginfo_t, *mut c_void) as usize;
+            (*action.as_mut_ptr()).sa_sigaction = said as Handler as usize;
             (*action.as_mut_ptr()).sa_flags =
-                libc::SA_ONSTACK | libc::SA_RESETHAND | libc::SA_NODEFER | libc::SA_SIGINFO;
+                libc::SA_ONSTACK | libc::SA_NODEFER | libc::SA_SIGINFO;
             libc::sigaction(signal, action.as_ptr(), ptr::null_mut());
         }
     }
 }
 
+/// Gives this thread a stack for handlers of signals.
+pub fn stand_apart() {
+    let memory = Box::leak(vec![0_u8; STACK].into_boxed_slice());
+    let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK };
+    // SAFETY: the memory lives as long as the process.
+    unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) };
+}
+
+/// True if an action is that of this module.
+pub fn is_ours(action: &libc::sigaction) -> bool {
+    action.sa_sigaction == said as Handler as usize
+}
+
+type Handler = extern "C" fn(c_int, *const libc::siginfo_t, *mut libc::ucontext_t);
+
 /// Says which rank it was, and when, and lets the signal do what it does.
-extern "C" fn said(signal: c_int, about: *const libc::siginfo_t, _: *mut c_void) {
+extern "C" fn said(signal: c_int, about: *const libc::siginfo_t, context: *mut libc::ucontext_t) {
+    // SAFETY: the system tells of the signal.
+    if signal == libc::SIGSEGV && unsafe { traps::sprung(&*about, &mut *context) } {
+        return;
+    }
     let rank = RUNNING.load(Ordering::Relaxed);
     if rank != NOBODY {
         let name =
@@ -77,7 +92,10 @@ extern "C" fn said(signal: c_int, about: *const libc::siginfo_t, _: *mut c_void)
              with it all that share its process"
         );
     }
-    // SAFETY: the default action is back in place.
+    let default = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: zeros are the action that the system takes by itself.
+    unsafe { libc::sigaction(signal, default.as_ptr(), ptr::null_mut()) };
+    // SAFETY: it only sends the signal.
     unsafe { libc::pthread_kill(libc::pthread_self(), signal) };
 }
 

@@ -51,7 +51,7 @@ unsafe impl Stack for Part {
 }
 
 /// Memory for stacks.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Stacks {
     start: NonZeroUsize,
     ranks: u32,
@@ -167,6 +167,16 @@ pub fn is_full(rank: usize, address: usize) -> bool {
     range.is_some_and(|range| (range.start..range.start + GUARD).contains(&address))
 }
 
+/// The stacks of this thread's ranks.
+pub fn known() -> Option<Stacks> {
+    OF_RANKS.get()
+}
+
+/// This thread runs on one of these stacks.
+pub fn know(stacks: Option<Stacks>) {
+    OF_RANKS.set(stacks);
+}
+
 type Attributes = unsafe extern "C" fn(libc::pthread_t, *mut libc::pthread_attr_t) -> c_int;
 
 /// Takes the place of the C library's: the stack of the thread that ranks run on is that of the
@@ -181,6 +191,7 @@ unsafe extern "C" fn pthread_getattr_np(
     let failed = unsafe { real(thread, attributes) };
     // SAFETY: it only asks.
     let is_own = thread == unsafe { libc::pthread_self() };
+    // Other threads of a rank have the stacks that the system gave them.
     let own = ranks::running().zip(OF_RANKS.get()).filter(|_| is_own && failed == 0);
     own.map_or(failed, |(rank, stacks)| {
         let Range { start, end } = stacks.range(rank);

@@ -1,5 +1,6 @@
 //! Threads that ranks start themselves. While another rank runs, they would see its variables in
-//! place of their own: that is said.
+//! place of their own: they are stopped if their rank has asked for threads that call MPI
+//! ([`own_threads`]); else, that is said.
 //!
 //! Threads of libraries whose variables all ranks share, such as OpenMP's and OpenBLAS's, wait
 //! while their rank is in MPI, and see nothing.
@@ -10,6 +11,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 
+use heddle_mpi::threads::me;
+
+use crate::own_threads::{self, Own};
 use crate::{next, ranks};
 
 type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -50,7 +54,12 @@ fn count(rank: usize, change: impl Fn(usize) -> usize) {
 fn key() -> Option<libc::pthread_key_t> {
     static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
     unsafe extern "C" fn ended(value: *mut c_void) {
-        count(value.addr() - 1, |own| own.saturating_sub(1));
+        let rank = value.addr() - 1;
+        count(rank, |own| own.saturating_sub(1));
+        // Nobody looks for those of other ranks.
+        if let Some(own) = own_threads::of_rank(rank).filter(|own| !own.has_moved()) {
+            own.members().remove(me());
+        }
     }
     *KEY.get_or_init(|| {
         type Create = unsafe extern "C" fn(
@@ -86,10 +95,23 @@ fn is_of_program(function: Routine, argument: *mut c_void) -> bool {
     is_of_language && !argument.is_null() && ranks::is_of_program(unsafe { *argument.cast() })
 }
 
+/// The rank that the calling thread starts a thread of this function for, if it is the program's,
+/// or its rank has threads of its own.
+fn rank(is_of_program: impl FnOnce() -> bool) -> Option<usize> {
+    if let Some(own) = own_threads::known() {
+        return (own.has_moved() || is_of_program()).then_some(own.rank);
+    }
+    ranks::running().filter(|_| is_of_program())
+}
+
 /// The first of a thread of a rank.
 fn begins<F: Copy>(given: *mut c_void) -> (F, *mut c_void) {
     // SAFETY: what was made for this thread.
     let Begin { rank, function, argument } = *unsafe { Box::from_raw(given.cast::<Begin<F>>()) };
+    if let Some(own) = own_threads::of_rank(rank) {
+        own_threads::join(own);
+        own.members().arrived();
+    }
     if let Some(key) = key() {
         // SAFETY: a key that was created.
         unsafe { libc::pthread_setspecific(key, ptr::without_provenance(rank + 1)) };
@@ -114,8 +136,15 @@ fn start<F>(begin: Begin<F>, create: impl FnOnce(*mut c_void) -> c_int) -> c_int
     let rank = begin.rank;
     let given = Box::into_raw(Box::new(begin));
     count(rank, |own| own + 1);
+    let own = own_threads::of_rank(rank);
+    if let Some(own) = own {
+        own.members().announce();
+    }
     let failed = create(given.cast());
     if failed != 0 {
+        if let Some(own) = own {
+            own.members().arrived();
+        }
         count(rank, |own| own.saturating_sub(1));
         // SAFETY: made above; no thread has it.
         drop(unsafe { Box::from_raw(given) });
@@ -132,7 +161,7 @@ unsafe extern "C" fn pthread_create(
     argument: *mut c_void,
 ) -> c_int {
     let Some(real) = next::<Create>(c"pthread_create") else { return libc::EAGAIN };
-    match ranks::running().filter(|_| is_of_program(function, argument)) {
+    match rank(|| is_of_program(function, argument)) {
         Some(rank) => start(Begin { rank, function, argument }, |given| {
             // SAFETY: passed on, around the program's function.
             unsafe { real(thread, attributes, run, given) }
@@ -152,7 +181,7 @@ unsafe extern "C" fn thrd_create(
     /// `thrd_error`.
     const FAILED: c_int = 2;
     let Some(real) = next::<CreateOfC>(c"thrd_create") else { return FAILED };
-    match ranks::running().filter(|_| ranks::is_of_program(function as *mut c_void)) {
+    match rank(|| ranks::is_of_program(function as *mut c_void)) {
         Some(rank) => start(Begin { rank, function, argument }, |given| {
             // SAFETY: as above.
             unsafe { real(thread, run_of_c, given) }
@@ -165,7 +194,8 @@ unsafe extern "C" fn thrd_create(
 /// Another rank runs from now on: says, once, if this one has threads that go on.
 pub fn leaves(rank: usize) {
     static SAID: Once = Once::new();
-    if ALL.load(Ordering::Relaxed) == 0 {
+    let has_moved = own_threads::of_rank(rank).is_some_and(Own::has_moved);
+    if has_moved || ALL.load(Ordering::Relaxed) == 0 {
         return;
     }
     let own = OF.lock().unwrap_or_else(PoisonError::into_inner).get(rank).copied().unwrap_or(0);

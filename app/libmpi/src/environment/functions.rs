@@ -6,7 +6,7 @@ use super::{Phase, TICK, open};
 use crate::abi::{self, Handle};
 use crate::argument::Out;
 use crate::control;
-use crate::error::{Error, Result};
+use crate::error::{About, Error, Result};
 use crate::info::Info;
 use crate::state::mpi;
 use crate::{check, mpi_functions};
@@ -19,20 +19,6 @@ mpi_functions! {
         // The starter passes the program's own arguments alone.
         let _ = (argc, argv);
         init(abi::THREAD_SINGLE)
-    }
-
-    fn Init_thread(
-        argc: Out<c_int>, argv: Out<Out<Out<c_char>>>, required: c_int, provided: Out<c_int>
-    ) {
-        let _ = (argc, argv);
-        let levels = [
-            abi::THREAD_SINGLE, abi::THREAD_FUNNELED, abi::THREAD_SERIALIZED, abi::THREAD_MULTIPLE,
-        ];
-        check!(levels.contains(&required), ERR_ARG, "thread level {required}");
-        provided.check()?;
-        let level = required.min(super::most_threads());
-        init(level)?;
-        provided.set(level)
     }
 
     fn Finalize() {
@@ -137,6 +123,29 @@ pub extern "C" fn heddle_Wtime() -> f64 {
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_Wtick() -> f64 {
     TICK
+}
+
+/// `MPI_Init_thread`. Threads are seen to when the call is over.
+#[unsafe(export_name = "heddle_Init_thread")]
+unsafe extern "C-unwind" fn init_thread(
+    _: Out<c_int>,
+    _: Out<Out<Out<c_char>>>,
+    required: c_int,
+    provided: Out<c_int>,
+) -> c_int {
+    let code = begin(required, provided);
+    super::settle_threads();
+    code
+}
+
+#[inline(never)]
+fn begin(required: c_int, provided: Out<c_int>) -> c_int {
+    crate::call::run("MPI_Init_thread", About::Nothing, || {
+        check!(super::is_level(required), ERR_ARG, "thread level {required}");
+        provided.check()?;
+        init(required)?;
+        provided.set(required)
+    })
 }
 
 /// `MPI_Init` and `MPI_Init_thread`.

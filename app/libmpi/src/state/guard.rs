@@ -9,7 +9,7 @@ use super::unguarded::{Deeper, Unguarded, current, thread_pointer, unguarded};
 use crate::environment::check_phase;
 use crate::error::{Error, Result};
 use crate::threads::me;
-use crate::{abi, simulator, threads};
+use crate::{abi, simulator};
 
 /// A guard of the state of the calling thread's rank.
 ///
@@ -72,7 +72,7 @@ impl Hold {
         if unguarded.is_held_here() {
             return Self(None);
         }
-        threads::enter(me);
+        unguarded.threads.enter(me);
         unguarded.holder.store(thread_pointer(), Ordering::Relaxed);
         Self(NonNull::new(current()))
     }
@@ -85,7 +85,7 @@ impl Drop for Hold {
         let Some(rank) = self.0.map(|rank| unsafe { &*rank.as_ptr() }) else { return };
         assert!(rank.guards.get() == 0, "a guard outlives {}", rank.call.get());
         rank.unguarded.holder.store(0, Ordering::Relaxed);
-        threads::leave(rank);
+        rank.unguarded.threads.leave(rank.port.get());
     }
 }
 

@@ -8,7 +8,7 @@ use rank_ipc::Client;
 
 use super::Mpi;
 use crate::extra::Folded;
-use crate::threads::me;
+use crate::threads::{Threads, me};
 
 /// The fields of a rank's state that any thread may look at, in a call or outside of one: an
 /// allocator and the clocks of the host are asked at any time.
@@ -21,6 +21,8 @@ pub struct Unguarded {
     /// The number of calls that the rank's first thread is in: more than one where a function that
     /// MPI calls, calls MPI. Only that thread changes it.
     depth: AtomicU32,
+    /// The rank's threads.
+    pub threads: Threads,
     /// The folded memory that the rank uses, if it has asked for any.
     pub folded: OnceLock<Box<Folded>>,
 }
@@ -97,6 +99,16 @@ pub fn time_of_last_reply() -> u64 {
     // SAFETY: null, or a state that is never freed. The client is set once and for all, and its
     // time is atomic.
     unsafe { current().as_ref() }.and_then(|rank| rank.port.get()).map_or(0, Client::time)
+}
+
+/// Gives the running rank, which is in no call, a thread of its own ([`Client`]).
+#[inline(never)]
+pub fn move_to_own_thread() {
+    // SAFETY: null, or a state that is never freed. The client is set once and for all, and what is
+    // called looks at nothing in it that changes.
+    if let Some(port) = unsafe { current().as_ref() }.and_then(|rank| rank.port.get()) {
+        port.move_to_own_thread();
+    }
 }
 
 impl Unguarded {

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::mpi::{compiled, ended, mpi, mpirun};
+use crate::common::mpi::{compiled, ended, mpi, mpirun, mpirun_as_it_computes};
 use crate::common::{Ended, Folder};
 
 /// Runs the folder of a run again.
@@ -116,7 +116,60 @@ fn threads_of_ranks() {
     let checked = mpirun("--check", &program, "");
     assert!(checked.stdout.contains("nor use variables of the program"), "{}", checked.stdout);
     let checked = mpirun("--check", &compiled("threads"), "");
-    assert!(checked.stdout.contains("gives MPI_THREAD_FUNNELED"), "{}", checked.stdout);
+    assert!(checked.stdout.contains("threads of its own"), "{}", checked.stdout);
+}
+
+/// Runs a program both ways, with some numbers of ranks: it says nothing.
+fn says_nothing(program: &Path, argument: &str, ranks: &[u32], options: &str) {
+    for how in ["", "--in-process"] {
+        for ranks in ranks {
+            let ended = mpirun(&format!("-q -n {ranks} {how} {options}"), program, argument);
+            let said = (ended.code, ended.stdout.as_str(), ended.stderr.as_str());
+            assert_eq!(said, (0, "", ""), "{argument}, {ranks} ranks {how} {options}");
+        }
+    }
+}
+
+/// Threads of ranks that share a process call MPI, whether all at once or in turn, and see their
+/// rank's variables, whatever they wait for meanwhile.
+#[test]
+fn threads_that_call() {
+    let program = compiled("threads_of_ranks");
+    for argument in ["multiple", "serialized", "leaves"] {
+        says_nothing(&program, argument, &[1, 2, 4], "");
+    }
+    says_nothing(&program, "flags", &[2], "");
+    says_nothing(&program, "flags", &[2], "--host-clock simulated");
+    says_nothing(&program, "works", &[2], "");
+    let ended = mpirun_as_it_computes("-q -n 3 --in-process", &program, "multiple");
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+}
+
+/// The code with which a thread ends its rank is the rank's.
+#[test]
+fn threads_that_end_their_rank() {
+    let program = compiled("threads_of_ranks");
+    for how in ["", "--in-process"] {
+        let ended = mpirun(&format!("-q -n 3 {how}"), &program, "exits");
+        assert_eq!((ended.code, ended.stdout.as_str()), (3, ""), "{how}: {}", ended.stderr);
+        assert!(ended.stderr.contains("rank 1 exited with code 3"), "{how}: {}", ended.stderr);
+    }
+}
+
+/// Teams of OpenMP, and threads of C++, call MPI.
+#[test]
+fn threads_of_languages_that_call() {
+    let folder = Folder::new("threads-of-languages");
+    for (compiler, option, name) in
+        [("mpicc", "-fopenmp", "threads_of_openmp.c"), ("mpicxx", "-pthread", "threads_of_cpp.cpp")]
+    {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(name);
+        let program = folder.path(name);
+        let mut compiler = Command::new(mpi().join("bin").join(compiler));
+        compiler.args(["-g", "-O1", option, "-o"]).arg(&program).arg(source).arg("-lm");
+        assert!(compiler.status().expect("a compiler").success(), "{name}");
+        says_nothing(&program, "", &[1, 2, 4], "");
+    }
 }
 
 /// A rank that closes all descriptors takes none of the simulator's away: its tables are written,
