@@ -153,8 +153,10 @@ pub fn is_for_threads(level: c_int) -> bool {
 #[inline(never)]
 pub fn settle_threads() {
     let rank = unguarded();
-    if rank.threads.are_forbidden() && alongside(|mpi| mpi.wants_thread.take()) {
-        move_to_own_thread();
+    if rank.threads.are_forbidden()
+        && alongside(|mpi| mpi.wants_thread.take())
+        && move_to_own_thread()
+    {
         moved(rank);
     }
 }
@@ -164,7 +166,12 @@ pub fn settle_threads() {
 fn moved(rank: &'static Unguarded) {
     rank.set_main_thread();
     rank.threads.own_thread();
-    alongside(crate::simulator::leave);
+    alongside(|mpi| {
+        crate::simulator::leave(mpi);
+        if thread_level() == abi::THREAD_MULTIPLE {
+            threads::allow();
+        }
+    });
 }
 
 /// The name of the host that this rank is on.
@@ -203,10 +210,9 @@ pub fn open(thread_level: Option<c_int>) -> Result {
 
 /// Threads of the rank may call as this level says.
 fn allow_threads(level: c_int) {
-    if is_for_threads(level) && mpi().shares_process.get() {
-        mpi().wants_thread.set(true);
-    }
-    if level == abi::THREAD_MULTIPLE {
+    if mpi().shares_process.get() {
+        mpi().wants_thread.set(is_for_threads(level));
+    } else if level == abi::THREAD_MULTIPLE {
         threads::allow();
     }
 }

@@ -28,8 +28,11 @@ pub trait Suspend: std::fmt::Debug {
     }
 
     /// Has the rank go on, from here, on an operating system's thread of its own, so that others of
-    /// the rank may wait beside it. An implementation whose ranks have theirs does nothing.
-    fn move_to_own_thread(&self) {}
+    /// the rank may wait beside it; returns whether it does. An implementation whose ranks have
+    /// theirs, or have no others, does nothing.
+    fn move_to_own_thread(&self) -> bool {
+        false
+    }
 }
 
 /// The error of a rank whose simulator has ended.
@@ -130,10 +133,10 @@ impl Client {
         self.suspend.address_of(rank, address)
     }
 
-    /// Gives the rank a thread of its own, if it has none
-    /// ([`Suspend::move_to_own_thread`]).
-    pub fn move_to_own_thread(&self) {
-        self.suspend.move_to_own_thread();
+    /// Gives the rank a thread of its own if it has none and needs one; returns whether it has done
+    /// so ([`Suspend::move_to_own_thread`]).
+    pub fn move_to_own_thread(&self) -> bool {
+        self.suspend.move_to_own_thread()
     }
 
     /// Allocates a block for contents.

@@ -163,6 +163,37 @@ unsafe extern "C" fn later(info: *mut libc::dl_phdr_info, _: usize, found: *mut 
     0
 }
 
+/// Functions that start threads, and `dlopen`, behind which there may be more of them.
+const STARTS: &[&CStr] = &[
+    c"pthread_create",
+    c"thrd_create",
+    c"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
+    c"GOMP_parallel",
+    c"GOMP_parallel_start",
+    c"__kmpc_fork_call",
+    c"dlopen",
+    c"dlmopen",
+];
+
+/// True if the program or one of its own libraries may start threads.
+pub fn may_start_threads() -> bool {
+    /// Notes whether an object may do so.
+    unsafe extern "C" fn asks(info: *mut libc::dl_phdr_info, _: usize, any: *mut c_void) -> c_int {
+        // SAFETY: what is passed below, and what the loader promises.
+        let (any, info) = unsafe { (&mut *any.cast::<bool>(), &*info) };
+        if !is_shared(info) {
+            for table in [(PLT_RELOCATIONS, PLT_SIZE), (RELOCATIONS, RELOCATIONS_SIZE)] {
+                relocated(info, table, |_, _, name| *any |= STARTS.contains(&name));
+            }
+        }
+        0
+    }
+    let mut any = false;
+    // SAFETY: the function is called for each object while this lives.
+    unsafe { libc::dl_iterate_phdr(Some(asks), (&raw mut any).cast()) };
+    any
+}
+
 /// Adds the objects that one needs, and itself.
 fn visit(all: &[Object], place: usize, seen: &mut [bool], order: &mut Vec<usize>) {
     let Some(false) = seen.get_mut(place).map(|seen| std::mem::replace(seen, true)) else { return };
@@ -258,6 +289,8 @@ const STRINGS: i64 = 5;
 const SYMBOLS: i64 = 6;
 const RELOCATIONS: i64 = 7;
 const RELOCATIONS_SIZE: i64 = 8;
+const PLT_SIZE: i64 = 2;
+const PLT_RELOCATIONS: i64 = 23;
 const INIT: i64 = 12;
 const FINI: i64 = 13;
 const INIT_ARRAY: i64 = 25;
@@ -278,6 +311,20 @@ const COPY: u64 = if cfg!(target_arch = "x86_64") { 5 } else { 1024 };
 /// The variables of libraries that the executable has copies of: where each copy is, how long it
 /// is, and its name.
 pub fn copied(info: &libc::dl_phdr_info, mut take: impl FnMut(*const u8, usize, &CStr)) {
+    relocated(info, (RELOCATIONS, RELOCATIONS_SIZE), |one, symbol, name| {
+        if one.r_info & 0xffff_ffff == COPY {
+            let copy = info.dlpi_addr as usize + one.r_offset as usize;
+            take(copy as *const u8, symbol.st_size as usize, name);
+        }
+    });
+}
+
+/// The relocations of an object that name a symbol, of a table given by its place and its size.
+fn relocated(
+    info: &libc::dl_phdr_info,
+    (place, size): (i64, i64),
+    mut take: impl FnMut(&libc::Elf64_Rela, &libc::Elf64_Sym, &CStr),
+) {
     let base = info.dlpi_addr as usize;
     let Some(header) = headers(info).iter().find(|header| header.p_type == libc::PT_DYNAMIC) else {
         return;
@@ -287,16 +334,15 @@ pub fn copied(info: &libc::dl_phdr_info, mut take: impl FnMut(*const u8, usize, 
         entries(section).find(|(kind, _)| *kind == wanted).map(|entry| entry.1)
     };
     let (Some(strings), Some(symbols)) = (entry(STRINGS), entry(SYMBOLS)) else { return };
-    let (Some(list), Some(bytes)) = (entry(RELOCATIONS), entry(RELOCATIONS_SIZE)) else { return };
+    let (Some(list), Some(bytes)) = (entry(place), entry(size)) else { return };
     // SAFETY: the loader has relocated the places of these tables, and the numbers in them lie
     // within.
     unsafe {
         let relocations: &[libc::Elf64_Rela] =
             std::slice::from_raw_parts(list as *const _, bytes / size_of::<libc::Elf64_Rela>());
-        for one in relocations.iter().filter(|one| one.r_info & 0xffff_ffff == COPY) {
+        for one in relocations.iter().filter(|one| one.r_info >> 32 != 0) {
             let symbol = &*(symbols as *const libc::Elf64_Sym).add((one.r_info >> 32) as usize);
-            let name = CStr::from_ptr((strings + symbol.st_name as usize) as *const _);
-            take((base + one.r_offset as usize) as *const u8, symbol.st_size as usize, name);
+            take(one, symbol, CStr::from_ptr((strings + symbol.st_name as usize) as *const _));
         }
     }
 }

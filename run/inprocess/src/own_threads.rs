@@ -1,11 +1,11 @@
 //! Ranks with threads of the operating system.
 //!
-//! Ranks share the thread of the simulator ([`ranks`]). One that asks for threads that call MPI
-//! (`MPI_THREAD_SERIALIZED`, `MPI_THREAD_MULTIPLE`) moves to a thread of its own: its stack goes on
-//! there. Then the simulator's thread waits while the rank has its turn, and the thread of the rank
-//! that gave the turn away, which may be any of them, waits until the rank has it again. So one
-//! rank runs at a time as before, and its other threads are stopped while another one does
-//! ([`stops`]).
+//! Ranks share the thread of the simulator ([`ranks`](crate::ranks)). One that asks for threads
+//! that call MPI (`MPI_THREAD_SERIALIZED`, `MPI_THREAD_MULTIPLE`) moves to a thread of its own,
+//! unless its program cannot start any: its stack goes on there. Then the simulator's thread waits
+//! while the rank has its turn, and the thread of the rank that gave the turn away, which may be
+//! any of them, waits until the rank has it again. So one rank runs at a time as before, and its
+//! other threads are stopped while another one does ([`stops`]).
 //!
 //! What moves is said in [`Carried`]. Not modelled: a variable of the thread whose address the
 //! program has kept from before the move.
@@ -43,6 +43,8 @@ pub struct Own {
     pub rank: usize,
     /// Its threads, as the library knows of them.
     pub threads: &'static Threads,
+    /// Its program may start threads.
+    pub may_start_threads: bool,
     /// It is to move, or has moved.
     wants: AtomicBool,
     has_moved: AtomicBool,
@@ -68,12 +70,14 @@ thread_local! {
 
 static ALL: OnceLock<Vec<&'static Own>> = OnceLock::new();
 
-/// The threads' knowledge of each rank, of which these are the states.
-pub fn of_ranks(states: &[&'static Mpi]) -> &'static [&'static Own] {
+/// The threads' knowledge of each rank, of which these are the states, of a program that may start
+/// threads.
+pub fn of_ranks(states: &[&'static Mpi], may_start_threads: bool) -> &'static [&'static Own] {
     let rank = |(rank, state): (usize, &&'static Mpi)| {
         let own: &'static Own = Box::leak(Box::new(Own {
             rank,
             threads: &state.unguarded.threads,
+            may_start_threads,
             wants: AtomicBool::new(false),
             has_moved: AtomicBool::new(false),
             turn: AtomicU32::new(SIMULATORS),

@@ -245,14 +245,16 @@ impl Suspend for Here {
         Ok(())
     }
 
-    fn move_to_own_thread(&self) {
+    fn move_to_own_thread(&self) -> bool {
         // Only the thread that a rank begins with can move.
-        if !YIELDER.get().is_null() {
-            let threads = openmp::threads();
-            self.own.want_to_move();
-            suspend();
-            openmp::set_threads(threads);
+        if YIELDER.get().is_null() || !self.own.may_start_threads {
+            return false;
         }
+        let threads = openmp::threads();
+        self.own.want_to_move();
+        suspend();
+        openmp::set_threads(threads);
+        true
     }
 
     fn address_of(&self, rank: u32, address: usize) -> usize {
@@ -325,7 +327,7 @@ impl Ranks {
         // SAFETY: never freed.
         let state = |_| unsafe { &*Box::into_raw(Box::<Mpi>::default()) };
         let states: Vec<&'static Mpi> = (0..count).map(state).collect();
-        let threads = own_threads::of_ranks(&states);
+        let threads = own_threads::of_ranks(&states, objects::may_start_threads());
         let of = vec![Cell::new(ptr::null_mut()); count as usize];
         let large = Large::new(image.large.clone(), count as usize)?;
         let copies = Rc::new(Copies { image: image.clone(), large, of });

@@ -101,14 +101,14 @@ pub fn time_of_last_reply() -> u64 {
     unsafe { current().as_ref() }.and_then(|rank| rank.port.get()).map_or(0, Client::time)
 }
 
-/// Gives the running rank, which is in no call, a thread of its own ([`Client`]).
+/// Gives the running rank, which is in no call, a thread of its own if it needs one; returns
+/// whether it has done so ([`Client`]).
 #[inline(never)]
-pub fn move_to_own_thread() {
+pub fn move_to_own_thread() -> bool {
     // SAFETY: null, or a state that is never freed. The client is set once and for all, and what is
     // called looks at nothing in it that changes.
-    if let Some(port) = unsafe { current().as_ref() }.and_then(|rank| rank.port.get()) {
-        port.move_to_own_thread();
-    }
+    let port = unsafe { current().as_ref() }.and_then(|rank| rank.port.get());
+    port.is_some_and(Client::move_to_own_thread)
 }
 
 impl Unguarded {

@@ -145,6 +145,12 @@ fn threads_that_call() {
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
 }
 
+/// A rank that asks for threads that call MPI, but whose program starts none, shares its thread.
+#[test]
+fn threads_that_are_asked_for_and_not_started() {
+    says_nothing(&compiled("levels"), "", &[16], "");
+}
+
 /// The code with which a thread ends its rank is the rank's.
 #[test]
 fn threads_that_end_their_rank() {
