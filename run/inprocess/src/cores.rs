@@ -1,6 +1,6 @@
-//! The cores that a rank asks to run on. All ranks have one thread, which stays where the system
-//! has it: what a rank has asked for is what it is told, so that programs that divide the cores
-//! among their ranks find what they expect.
+//! The cores that a rank asks to run on. Its threads, or the one of all ranks, stay where the
+//! system has them: what a rank has asked for is what it is told, so that programs that divide the
+//! cores among their ranks find what they expect.
 
 use std::cell::RefCell;
 use std::ffi::c_int;
@@ -12,8 +12,23 @@ type Set<Of> = unsafe extern "C" fn(Of, usize, *const u8) -> c_int;
 type Get<Of> = unsafe extern "C" fn(Of, usize, *mut u8) -> c_int;
 
 thread_local! {
-    /// By rank, a bit for each core, if it has asked.
+    /// By rank, a bit for each core, if it has asked on this thread.
     static ASKED: RefCell<Vec<Box<[u8]>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The cores that a rank has asked for on this thread; empty if it has not.
+pub fn asked(rank: usize) -> Box<[u8]> {
+    ASKED.with_borrow(|all| all.get(rank).cloned().unwrap_or_default())
+}
+
+/// Notes what a rank has asked for on this thread.
+pub fn note(rank: usize, cores: Box<[u8]>) {
+    ASKED.with_borrow_mut(|all| {
+        all.resize_with(all.len().max(rank + 1), Box::default);
+        if let Some(own) = all.get_mut(rank) {
+            *own = cores;
+        }
+    });
 }
 
 /// Most bytes of a set of cores: as large a one as the system may have.
@@ -67,12 +82,7 @@ unsafe extern "C" fn sched_setaffinity(
     if known && asked.iter().zip(&there).all(|(asked, there)| asked & there == 0) {
         return fails(libc::EINVAL);
     }
-    ASKED.with_borrow_mut(|all| {
-        all.resize_with(all.len().max(rank + 1), Box::default);
-        if let Some(own) = all.get_mut(rank) {
-            *own = asked.into();
-        }
-    });
+    note(rank, asked.into());
     0
 }
 

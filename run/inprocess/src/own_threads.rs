@@ -27,7 +27,7 @@ use rustix::time::ClockId;
 use crate::image::Image;
 use crate::ranks::Ran;
 use crate::stacks::Stacks;
-use crate::{floats, keys, random, signals, stacks, stops};
+use crate::{cores, floats, keys, random, signals, stacks, stops};
 
 /// Whose turn it is.
 const SIMULATORS: u32 = 0;
@@ -220,6 +220,8 @@ pub struct Carried {
     /// Values of the rank's keys.
     keys: Vec<(u32, usize)>,
     floats: floats::Environment,
+    /// The cores that it has asked for.
+    cores: Box<[u8]>,
     stacks: Option<Stacks>,
 }
 
@@ -232,6 +234,7 @@ impl Carried {
             exceptions: Image::exceptions(),
             keys: keys::values(rank),
             floats,
+            cores: cores::asked(rank),
             stacks: stacks::known(),
         }
     }
@@ -253,6 +256,7 @@ impl Moving {
         let Self { own, mut coroutine, carried } = self;
         Image::set_thread_locals(&carried.locals, carried.exceptions);
         keys::set(&carried.keys);
+        cores::note(own.rank, carried.cores);
         stacks::know(carried.stacks);
         signals::stand_apart();
         stops::watch();

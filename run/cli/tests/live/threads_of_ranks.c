@@ -1,6 +1,7 @@
 /* Ranks whose threads call MPI, and have variables, locks, keys and thread-local variables of their
  * own. The first argument is the level that is asked for: multiple, serialized; or a way in which
  * ranks end: exits, a thread of each ends it; leaves, main returns while threads go on. */
+#define _GNU_SOURCE
 #include "conformance.h"
 #include <pthread.h>
 #include <sched.h>
@@ -215,6 +216,12 @@ int main(int argc, char **argv) {
     mine = 5;
     CHECK(pthread_key_create(&before, NULL) == 0 && pthread_setspecific(before, &ticks) == 0);
     srand(1);
+    cpu_set_t cores, asked;
+    sched_getaffinity(0, sizeof cores, &cores);
+    CPU_ZERO(&asked);
+    for (int core = 0; !CPU_COUNT(&asked); core++)
+        if (CPU_ISSET(core, &cores)) CPU_SET(core, &asked);
+    CHECK(sched_setaffinity(0, sizeof asked, &asked) == 0);
     MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED,
                     &provided);
     CHECK(provided == (multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED));
@@ -223,6 +230,7 @@ int main(int argc, char **argv) {
     MPI_Is_thread_main(&main_thread);
     CHECK(main_thread && mine == 5 && pthread_getspecific(before) == &ticks);
     CHECK(rand() == 1804289383);
+    CHECK(sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_EQUAL(&cores, &asked));
     CHECK(pthread_key_create(&after, destroys) == 0);
     mine += rank;
     atexit(at_end);
