@@ -83,7 +83,7 @@ def measure(rig, heddle, number, arguments, folder):
     """The parameters that heddle measures over a rail."""
     token = folder / "token"
     with Server(rig, heddle, number, arguments.nice, token) as server:
-        command = [heddle, "measure", "--tcp", server.address, "--token-file", token,
+        command = [heddle, "measure", "--force", "--tcp", server.address, "--token-file", token,
                    "--time", arguments.time, "--format", "json", "-o", folder / "m.toml"]
         process = rig.start(command, arguments.nice, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whether what heddle measures of this host predicts what programs then take here.
 
-    validation/measure/run.py HEDDLE [--calibrations 4] [--runs 10] [--quick]
+    validation/measure/run.py HEDDLE [--calibrations 4] [--runs 10] [--quick] [--only MPI]
 
 For each MPI library and path (loopback TCP, shared memory), the parameters are measured, the times
 of a ping-pong, a halo exchange and an allreduce on two ranks are predicted with their intervals of
@@ -89,6 +89,7 @@ def main():
     parser.add_argument("--calibrations", type=int, default=4)
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", metavar="MPI", help="openmpi or mpich")
     arguments = parser.parse_args()
     heddle = arguments.heddle.resolve()
     inside, outside = defaultdict(int), defaultdict(int)
@@ -96,13 +97,15 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for (mpi, path), (flags, extra) in PATHS.items():
+            if arguments.only not in (None, mpi):
+                continue
             bench, source = folder / f"bench-{mpi}", Path(__file__).parent / "bench.c"
             launcher = [f"mpirun.{mpi}", *flags, "-n", "2"]
             variables = environment(extra)
             subprocess.run([f"mpicc.{mpi}", "-O2", "-o", bench, source], check=True)
             for _ in range(arguments.calibrations):
                 subprocess.run(
-                    [heddle, "measure", "-o", folder / "m.toml",
+                    [heddle, "measure", "--force", "-o", folder / "m.toml",
                      *(["--quick"] if arguments.quick else []), "--", *launcher],
                     check=True, env=variables, capture_output=True)
                 noise = scatter(folder / "m.samples.csv")

@@ -3,13 +3,12 @@
 //!
 //! Straight lines up to S and beyond it are not all that libraries do, and a model in which a
 //! message costs its hosts o does not know what a message costs that another one meets. However
-//! exact the parameters are, a prediction is not more exact than that. Two kinds of times tell:
-//! single round trips over the size, and messages that go both ways at the same time. For each it
-//! is the root of the mean square of the logarithm of measured over predicted time, without what
-//! the noise explains; a program may do either, and the mean square of both holds. Even if one of
-//! them is always wrong to the same side and the other never, an interval of 95 % reaches that far.
-//!
-//! Collective operations do not count, as what they compute is no message.
+//! exact the parameters are, a prediction is not more exact than that. Three kinds of times tell:
+//! single round trips over the size, messages that go both ways at the same time, and reductions of
+//! up to S bytes on two ranks, which are an exchange and an addition. For each it is the root of
+//! the mean square of the logarithm of measured over predicted time, without what the noise
+//! explains, and that of all kinds holds, as a program may do each. Even where one kind is always
+//! wrong to the same side and the others never, an interval of 95 % reaches that far.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -17,8 +16,8 @@ use serde_json::{Value, json};
 
 use crate::{estimate::Calibration, segments::Point};
 
-/// Fewer sizes tell no error.
-const SIZES: usize = 3;
+/// Fewer sizes tell no error of round trips and of other kinds.
+const SIZES: [usize; 2] = [3, 2];
 
 /// A smaller error is none: times are read and written with few digits.
 const LEAST: f64 = 0.005;
@@ -33,27 +32,35 @@ pub struct ModelError {
     pub round_trips: f64,
     /// The error for messages both ways at once, if they were timed.
     pub both_ways: Option<f64>,
+    /// The error for reductions, if they were timed.
+    pub reductions: Option<f64>,
 }
 
 impl ModelError {
     /// Compares the times of each operation with those of the model, of which `one_way` tells the
-    /// time of a message one way. Nothing if too few sizes tell, or the model tells nothing.
+    /// time of a message one way, and whose S is `limit`. Nothing if too few sizes tell, or the
+    /// model tells nothing.
     pub(crate) fn find(
         points: &BTreeMap<String, Vec<Point>>,
+        limit: f64,
         one_way: impl Fn(f64) -> Option<f64>,
     ) -> Option<Self> {
-        let of = |name: &str, ways: f64| {
+        let of = |name: &str, ways: f64, most: f64, least: usize| {
             let misfit = |point: &Point| {
                 let predicted = ways * one_way(point.bytes)?;
                 let known = predicted > 0.0 && point.time > 0.0;
                 known.then(|| ((point.time / predicted).ln(), point.deviation / point.time))
             };
-            error(&points.get(name)?.iter().map(misfit).collect::<Option<Vec<_>>>()?)
+            let wanted = points.get(name)?.iter().filter(|point| point.bytes <= most);
+            error(&wanted.map(misfit).collect::<Option<Vec<_>>>()?, least)
         };
-        let round_trips = ["prtt", "pingpong"].iter().find_map(|name| of(name, 2.0))?;
+        let trips = |name: &&str| of(name, 2.0, f64::INFINITY, SIZES[0]);
+        let round_trips = ["prtt", "pingpong"].iter().find_map(trips)?;
         // Tables of other programs have other exchanges, and no `prtt`.
-        let both_ways = of("exchange", 1.0).filter(|_| points.contains_key("prtt"));
-        Some(Self { round_trips, both_ways })
+        let own = points.contains_key("prtt");
+        let other = |name, most| of(name, 1.0, most, SIZES[1]).filter(|_| own);
+        let both_ways = other("exchange", f64::INFINITY);
+        Some(Self { round_trips, both_ways, reductions: other("collective:allreduce", limit) })
     }
 
     /// Returns it if it is large enough to be one.
@@ -68,10 +75,13 @@ impl ModelError {
             "model error: with these values, the model misses the times of round trips by {} %",
             percent(self.round_trips)
         );
-        if let Some(both) = self.both_ways {
-            let _ = write!(text, " and of messages both ways at once by {} %", percent(both));
+        let others = [("messages both ways", self.both_ways), ("an allreduce", self.reductions)];
+        for (name, error) in others {
+            if let Some(error) = error {
+                let _ = write!(text, ", of {name} by {} %", percent(error));
+            }
         }
-        text + " (root mean square over the sizes); replicates include it"
+        text + "; replicates include it"
     }
 
     /// Returns it as a JSON object.
@@ -80,13 +90,15 @@ impl ModelError {
             "value": self.value(),
             "round_trips": self.round_trips,
             "both_ways": self.both_ways,
+            "reductions": self.reductions,
         })
     }
 
-    /// Returns the root of the mean square of both.
+    /// Returns the root of the mean square of all kinds.
     pub fn value(&self) -> f64 {
-        let both = self.both_ways.unwrap_or(self.round_trips);
-        f64::midpoint(self.round_trips.powi(2), both.powi(2)).sqrt()
+        let all = [Some(self.round_trips), self.both_ways, self.reductions];
+        let squares: Vec<f64> = all.into_iter().flatten().map(|error| error.powi(2)).collect();
+        (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
     }
 
     /// Returns the factor of all times in replicate `number`: log-normal, with the median 1.
@@ -118,9 +130,9 @@ impl Calibration {
     }
 }
 
-/// Returns the error that misfits show, each with the deviation of its noise.
-fn error(misfits: &[(f64, f64)]) -> Option<f64> {
-    if misfits.len() < SIZES {
+/// Returns the error that misfits show, each with the deviation of its noise, if there are so many.
+fn error(misfits: &[(f64, f64)], least: usize) -> Option<f64> {
+    if misfits.len() < least {
         return None;
     }
     let count = misfits.len() as f64;

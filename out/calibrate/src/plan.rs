@@ -198,16 +198,24 @@ impl Plan {
             sender.unwrap_or((f64::NAN, f64::NAN))
         };
         let receive = start(&self.receiver, self.small).map_or(f64::NAN, |(time, _)| time);
-        let both = if receive.is_nan() { 2.0 * send } else { send + receive };
+        let of_both = |send: f64| if receive.is_nan() { 2.0 * send } else { send + receive };
+        // Where both overheads are longer than a message takes, the delays that tell that of the
+        // sender may have added to it, and a call alone tells it better.
+        let alone = sender.map(|(time, _)| time).filter(|time| *time < send);
+        let send = alone.filter(|_| of_both(send) > value(0)).unwrap_or(send);
+        let both = of_both(send);
+        // Together they are no longer than that in any case.
+        let share = (value(0) / both).clamp(0.0, 1.0);
+        let share = if share.is_nan() { 1.0 } else { share };
         let streamed = || start(&self.stream, self.limit).map_or(f64::NAN, |(_, slope)| slope);
         let byte = [value(5), value(1)].into_iter().find(|byte| !byte.is_nan());
         let known = solution.map_or(0, |s| s.known.iter().filter(|known| **known).count());
         Derived {
             values: [
                 value(0) - both,
-                both / 2.0,
-                send,
-                receive,
+                both / 2.0 * share,
+                send * share,
+                receive * share,
                 [value(6), value(4)].into_iter().find(|gap| !gap.is_nan()).unwrap_or(f64::NAN),
                 byte.unwrap_or_else(streamed),
                 per_byte,
