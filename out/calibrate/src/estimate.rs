@@ -6,7 +6,7 @@ use crate::{
     cells::{cells, resolution},
     diagnose::{self, Diagnosis},
     large::Large,
-    limits::{Gaps, Kinds},
+    limits::{Gaps, Kinds, Limit},
     model_error::ModelError,
     noise::Medians,
     overheads::{Curve, curves},
@@ -75,6 +75,9 @@ pub struct Calibration {
     pub one_way: Option<Estimate>,
     /// The greatest size up to which messages are known to be of one kind.
     pub largest: u64,
+    /// The greatest size of messages that do not wait for their receiver, by a step of their times:
+    /// S, unless another size leaves a smaller error of the model.
+    pub detached: Option<u64>,
     /// L and G of messages of more than S bytes, if S and enough sizes beyond it are known.
     pub large: Option<Large>,
     /// By how much times differ from those of the model, if that shows.
@@ -107,12 +110,17 @@ pub(crate) fn fit_set(samples: &[Sample], set: u32, options: Options) -> Calibra
     let found = Kinds::find(&curves, &Gaps::new(&cells, &medians));
     let (kinds, several) = protocols::choose(found, &cells, &medians, &curves, &points);
     let limit = kinds.limit;
+    let detached = match found.limit {
+        Limit::Step(size, ..) => Some(size),
+        Limit::Bend(_) | Limit::None(_) => None,
+    };
     let plan = Plan::new(&cells, &medians, &curves, &kinds);
     let mut fitted = Calibration {
         segments: named_segments(&curves),
         points,
         diagnoses: modes.into_iter().chain(diagnose::asymmetry(samples)).collect(),
         samples: samples.len(),
+        detached,
         largest: limit.largest(),
         ..Calibration::default()
     };

@@ -65,8 +65,8 @@ impl Calibration {
         if lines.is_empty() {
             return lines;
         }
-        if let Some(limit) = self.parameters.get("S") {
-            let _ = writeln!(lines, "detached-below = \"{:.0} B\"", limit.value + 1.0);
+        if let Some(limit) = self.detached {
+            let _ = writeln!(lines, "detached-below = \"{} B\"", limit + 1);
         }
         format!("\n[flow]\n{remark}{}{lines}", self.factors())
     }
@@ -76,7 +76,7 @@ impl Calibration {
     fn factors(&self) -> String {
         let ways = self.one_ways();
         let trips = ["prtt", "pingpong"].iter().find_map(|name| self.segments.get(*name));
-        let detached = self.parameters.get("S").map_or(f64::INFINITY, |limit| limit.value);
+        let detached = self.detached.map_or(f64::INFINITY, |limit| limit as f64);
         let of = |operation: &str, bytes| at(self.segments.get(operation), bytes);
         let network = |piece: &Segment| {
             // Of a piece on both sides of S, the part up to S is taken.
