@@ -152,8 +152,7 @@ pub(crate) fn fit_set(samples: &[Sample], set: u32, options: Options) -> Calibra
     fitted.hidden_gap = Some(derived.values[Derived::GAP]).filter(|gap| gap.is_finite());
     crate::refuse::judge(&mut fitted, estimates, &plan, &limit);
     fitted.large = Large::find(&fitted, &curves, &medians.measured, &times, doubt * CAUTION, &all);
-    let most = fitted.parameters.get("S").map_or(f64::INFINITY, |limit| limit.value);
-    fitted.model_error = ModelError::find(&fitted.points, most, |bytes| fitted.one_way_of(bytes))
+    fitted.model_error = ModelError::find(&fitted.points, |bytes| fitted.one_way_of(bytes))
         .and_then(ModelError::shown);
     fitted.keep_replicates(&all);
     fitted

@@ -5,7 +5,7 @@
 //! message costs its hosts o does not know what a message costs that another one meets. However
 //! exact the parameters are, a prediction is not more exact than that. Three kinds of times tell:
 //! single round trips over the size, messages that go both ways at the same time, and reductions of
-//! up to S bytes on two ranks, which are an exchange and an addition. For each it is the root of
+//! up to 4 KiB on two ranks, which are an exchange and an addition. For each it is the root of
 //! the mean square of the logarithm of measured over predicted time, without what the noise
 //! explains, and that of all kinds holds, as a program may do each. Even where one kind is always
 //! wrong to the same side and the others never, an interval of 95 % reaches that far.
@@ -18,6 +18,9 @@ use crate::{estimate::Calibration, segments::Point};
 
 /// Fewer sizes tell no error of round trips and of other kinds.
 const SIZES: [usize; 2] = [3, 2];
+
+/// The most bytes of the reductions that count: libraries cut larger ones up.
+const REDUCED: f64 = 4096.0;
 
 /// A smaller error is none: times are read and written with few digits.
 const LEAST: f64 = 0.005;
@@ -38,11 +41,9 @@ pub struct ModelError {
 
 impl ModelError {
     /// Compares the times of each operation with those of the model, of which `one_way` tells the
-    /// time of a message one way, and whose S is `limit`. Nothing if too few sizes tell, or the
-    /// model tells nothing.
+    /// time of a message one way. Nothing if too few sizes tell, or the model tells nothing.
     pub(crate) fn find(
         points: &BTreeMap<String, Vec<Point>>,
-        limit: f64,
         one_way: impl Fn(f64) -> Option<f64>,
     ) -> Option<Self> {
         let of = |name: &str, ways: f64, most: f64, least: usize| {
@@ -60,7 +61,7 @@ impl ModelError {
         let own = points.contains_key("prtt");
         let other = |name, most| of(name, 1.0, most, SIZES[1]).filter(|_| own);
         let both_ways = other("exchange", f64::INFINITY);
-        Some(Self { round_trips, both_ways, reductions: other("collective:allreduce", limit) })
+        Some(Self { round_trips, both_ways, reductions: other("collective:allreduce", REDUCED) })
     }
 
     /// Returns it if it is large enough to be one.

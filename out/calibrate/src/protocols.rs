@@ -60,7 +60,7 @@ pub fn choose(
             let [base, slope] = large.filter(|_| bytes > limit).unwrap_or(small);
             base.is_finite().then_some(base + slope * rest)
         };
-        ModelError::find(points, limit, of).map(|error| error.round_trips)
+        ModelError::find(points, of).map(|error| error.round_trips)
     };
     let has_packets = found.packet.is_some();
     let most = if has_packets { LARGE_OF_PACKETS } else { LARGE };
