@@ -78,49 +78,33 @@ pub fn watch() {
 
 /// System calls that a handler may interrupt: what they do not do, they do when they are asked
 /// again.
+const CALLS: &[i64] = &[
+    libc::SYS_futex,
+    libc::SYS_nanosleep,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_ppoll,
+    libc::SYS_pselect6,
+    libc::SYS_epoll_pwait,
+    libc::SYS_read,
+    libc::SYS_recvfrom,
+    libc::SYS_recvmsg,
+    libc::SYS_accept,
+    libc::SYS_accept4,
+    libc::SYS_wait4,
+    libc::SYS_waitid,
+    libc::SYS_rt_sigtimedwait,
+];
+/// Further ones, which newer architectures do not have.
 #[cfg(target_arch = "x86_64")]
-const CALLS: &[i64] = &[
-    libc::SYS_futex,
-    libc::SYS_nanosleep,
-    libc::SYS_clock_nanosleep,
-    libc::SYS_poll,
-    libc::SYS_ppoll,
-    libc::SYS_select,
-    libc::SYS_pselect6,
-    libc::SYS_epoll_wait,
-    libc::SYS_epoll_pwait,
-    libc::SYS_read,
-    libc::SYS_recvfrom,
-    libc::SYS_recvmsg,
-    libc::SYS_accept,
-    libc::SYS_accept4,
-    libc::SYS_wait4,
-    libc::SYS_waitid,
-    libc::SYS_pause,
-    libc::SYS_rt_sigtimedwait,
-];
+const OLD_CALLS: &[i64] =
+    &[libc::SYS_poll, libc::SYS_select, libc::SYS_epoll_wait, libc::SYS_pause];
 #[cfg(target_arch = "aarch64")]
-const CALLS: &[i64] = &[
-    libc::SYS_futex,
-    libc::SYS_nanosleep,
-    libc::SYS_clock_nanosleep,
-    libc::SYS_ppoll,
-    libc::SYS_pselect6,
-    libc::SYS_epoll_pwait,
-    libc::SYS_read,
-    libc::SYS_recvfrom,
-    libc::SYS_recvmsg,
-    libc::SYS_accept,
-    libc::SYS_accept4,
-    libc::SYS_wait4,
-    libc::SYS_waitid,
-    libc::SYS_rt_sigtimedwait,
-];
+const OLD_CALLS: &[i64] = &[];
 
 /// Asks a thread to stop, if it can where it is.
 fn ask(own: &Own, thread: Restless) {
     let Restless { member, call } = thread;
-    if call != NO_CALL && !CALLS.contains(&call) {
+    if call != NO_CALL && ![CALLS, OLD_CALLS].iter().any(|calls| calls.contains(&call)) {
         return;
     }
     member.call.store(call, Ordering::Relaxed);
