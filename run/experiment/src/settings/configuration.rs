@@ -315,6 +315,11 @@ impl Configuration {
         self.found(Id::named(name)?)
     }
 
+    /// Returns whether the workload and the model use the key of this name.
+    pub fn is_used(&self, name: &str) -> bool {
+        Id::named(name).is_some_and(|id| self.uses(id))
+    }
+
     /// The value of a setting and where it comes from; `None` if it is unset.
     pub(crate) fn found(&self, id: Id) -> Option<(Value, Origin)> {
         if let Some(Some(entry)) = self.entries.get(id.place()) {
