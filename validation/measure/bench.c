@@ -50,10 +50,12 @@ int main(int count, char **arguments)
             times[i] = now() - start;
     }
     qsort(times, (size_t)iterations, sizeof *times, ascending);
-    if (rank == 0)
-        printf("%.0f\n", times[iterations / 2]);
     /* MPICH over UCX's TCP may wait for ever for the last message if one rank ends first. */
     MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        printf("%.0f\n", times[iterations / 2]);
+        fflush(stdout);
+    }
     MPI_Finalize();
     return 0;
 }

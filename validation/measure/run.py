@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
 """Whether what heddle measures of this host predicts what programs then take here.
 
-    validation/measure/run.py HEDDLE [--calibrations 4] [--runs 10] [--quick] [--only MPI]
+    validation/measure/run.py HEDDLE [--calibrations 4] [--runs 10] [--quick] [--only MPI[-PATH]]
 
 For each MPI library and path (loopback TCP, shared memory), the parameters are measured, the times
 of a ping-pong, a halo exchange and an allreduce on two ranks are predicted with their intervals of
 95 %, and only then the programs run. An interval has the doubt about the parameters, which
 `heddle run --uncertainty` tells, and the scatter between runs of the calibration. Counts how many
-runs are inside. Programs are found by HEDDLE_MEASURE or beside the command."""
+runs are inside. Programs are found by HEDDLE_MEASURE or beside the command.
+
+MPICH over UCX's TCP now and then waits for ever in MPI_Finalize. By then the time is told: it
+counts, the job is ended, and the number of such ends is told."""
 
 import argparse
 import csv
 import json
 import math
 import os
+import selectors
 import statistics
 import subprocess
 import sys
@@ -83,21 +87,37 @@ def predicted(heddle, folder, kind, size, noise):
     return middle, middle * math.exp(-reach[0]), middle * math.exp(reach[1])
 
 
+def taken(command, variables):
+    """The time that a program printed, and whether it ended by itself within ten seconds more."""
+    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) as job:
+        ready = selectors.DefaultSelector()
+        ready.register(job.stdout, selectors.EVENT_READ)
+        line = job.stdout.readline() if ready.select(60) else ""
+        try:
+            status = job.wait(10)
+        except subprocess.TimeoutExpired:
+            status = None
+            job.terminate()
+        if not line or status not in (0, None):
+            raise RuntimeError(f"{command} ended with {status} after {line!r}")
+    return float(line.split()[-1]), status == 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("heddle", type=Path)
     parser.add_argument("--calibrations", type=int, default=4)
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", metavar="MPI", help="openmpi or mpich")
+    parser.add_argument("--only", metavar="MPI", help="as mpich or mpich-tcp")
     arguments = parser.parse_args()
     heddle = arguments.heddle.resolve()
-    inside, outside = defaultdict(int), defaultdict(int)
+    inside, outside, waited = defaultdict(int), defaultdict(int), defaultdict(int)
     print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for (mpi, path), (flags, extra) in PATHS.items():
-            if arguments.only not in (None, mpi):
+            if arguments.only not in (None, mpi, f"{mpi}-{path}"):
                 continue
             bench, source = folder / f"bench-{mpi}", Path(__file__).parent / "bench.c"
             launcher = [f"mpirun.{mpi}", *flags, "-n", "2"]
@@ -112,10 +132,9 @@ def main():
                 said = {test: predicted(heddle, folder, *test, noise) for test in TESTS}
                 for _ in range(arguments.runs):
                     for (kind, size), (middle, low, high) in said.items():
-                        ended = subprocess.run(
-                            [*launcher, bench, kind, str(size), str(ITERATIONS)], check=True,
-                            env=variables, capture_output=True, text=True)
-                        time = float(ended.stdout.split()[-1])
+                        command = [*launcher, bench, kind, str(size), str(ITERATIONS)]
+                        time, ended = taken(command, variables)
+                        waited[mpi, path] += not ended
                         key = (mpi, path, f"{kind} {size} B")
                         (inside if low <= time <= high else outside)[key] += 1
                         interval = f"[{low:.0f}, {high:.0f}]"
@@ -123,6 +142,9 @@ def main():
                               flush=True)
     for key in sorted({*inside, *outside}):
         print(*key, f"{inside[key]} of {inside[key] + outside[key]} inside")
+    for key, number in waited.items():
+        if number > 0:
+            print(*key, f"{number} programs did not end by themselves after they told their time")
     total = sum(inside.values())
     share = total / (total + sum(outside.values()))
     print(f"{total} of {total + sum(outside.values())} runs inside, {100 * share:.0f} %")
