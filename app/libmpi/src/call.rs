@@ -54,15 +54,18 @@ macro_rules! mpi_functions {
             #[unsafe(export_name = concat!("heddle_", stringify!($name)))]
             unsafe extern "C-unwind" fn call($($argument: $type),*) -> std::ffi::c_int {
                 $crate::call::$how(
-                    concat!("MPI_", stringify!($name)), $about, || -> $crate::Result { $body }
+                    concat!("MPI_", stringify!($name)), $about, &mut || -> $crate::Result { $body }
                 )
             }
         };
     };
 }
 
+/// What a function does. Compiled once for all of them, the way around it keeps the library small.
+type Body<'a> = &'a mut dyn FnMut() -> Result;
+
 /// Carries out a call.
-pub fn run(name: &'static str, about: About, body: impl FnOnce() -> Result) -> c_int {
+pub fn run(name: &'static str, about: About, body: Body) -> c_int {
     guard(name, about, || {
         let _inside = crate::state::enter(name)?;
         // Nobody waits for what was given up, so that it is taken in whenever it has come by the
@@ -74,7 +77,7 @@ pub fn run(name: &'static str, about: About, body: impl FnOnce() -> Result) -> c
 /// Carries out a call that tells what the library knows and leaves the simulator out. It is part of
 /// what the program computes, as two looks at the processor's clock would take many times as long
 /// as the call.
-pub fn tell(name: &'static str, about: About, body: impl FnOnce() -> Result) -> c_int {
+pub fn tell(name: &'static str, about: About, body: Body) -> c_int {
     guard(name, about, || {
         let _inside = crate::state::look_up(name);
         body()
@@ -170,5 +173,5 @@ unsafe extern "C-unwind" fn heddle_unsupported(name: *const c_char) -> c_int {
     // SAFETY: the layers give a literal.
     let name: &'static CStr = unsafe { CStr::from_ptr(name) };
     let name = name.to_str().unwrap_or("MPI");
-    run(name, About::Nothing, || Err(Error::unsupported(format!("{name} is not implemented"))))
+    run(name, About::Nothing, &mut || Err(Error::unsupported(format!("{name} is not implemented"))))
 }

@@ -63,7 +63,7 @@ unsafe extern "C-unwind" fn init(info: Handle, errhandler: Handle, session: Out<
 
 #[inline(never)]
 fn begin(info: Handle, errhandler: Handle, session: Out<Handle>) -> c_int {
-    crate::call::run("MPI_Session_init", About::NewSession(errhandler), || {
+    crate::call::run("MPI_Session_init", About::NewSession(errhandler), &mut || {
         session.check()?;
         let mut used = mpi().info_or_none(info)?;
         let handler = mpi().errhandler(errhandler)?;

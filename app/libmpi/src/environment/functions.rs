@@ -140,7 +140,7 @@ unsafe extern "C-unwind" fn init_thread(
 
 #[inline(never)]
 fn begin(required: c_int, provided: Out<c_int>) -> c_int {
-    crate::call::run("MPI_Init_thread", About::Nothing, || {
+    crate::call::run("MPI_Init_thread", About::Nothing, &mut || {
         check!(super::is_level(required), ERR_ARG, "thread level {required}");
         provided.check()?;
         init(required)?;
