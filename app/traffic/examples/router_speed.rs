@@ -26,6 +26,8 @@ fn main() {
     let speed_up = argument(7).and_then(|text| text.parse().ok()).unwrap_or(1);
     let cable: u64 = argument(8).and_then(|text| text.parse().ok()).unwrap_or(0);
     let cable = Time::from_ps(cable * 1000);
+    // The command does not keep the order of synthetic traffic, either.
+    let router = Parameters { ordered: false, ..router };
     let parameters =
         Parameters { channels: Some(channels), mtu, header: 0, speed_up, cable, ..router };
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");

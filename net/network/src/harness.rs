@@ -234,7 +234,12 @@ impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
     #[inline]
     fn prefetch(&self, id: u32, process: &Self::Process, stage: usize) {
         match process {
-            Process::Host(state, _) => self.endpoint.prefetch(HostId(id), state, stage),
+            Process::Host(state, nic) => {
+                self.endpoint.prefetch(HostId(id), state, stage);
+                if stage == 0 {
+                    nic.prefetch(self.network);
+                }
+            }
             Process::Device(device, _) => self.network.prefetch_device(device, stage),
             Process::Idle => {}
         }

@@ -203,6 +203,11 @@ pub trait Network: Sync + Sized {
         Time::MAX
     }
 
+    /// Prefetches what the next window of a host's interface will read.
+    fn prefetch_interface(&self, interface: &Self::Interface) {
+        let _ = interface;
+    }
+
     /// Prefetches what the next window of a device will read; see [`kernel::Model::prefetch`].
     fn prefetch_device(&self, device: &Self::Device, stage: usize) {
         let _ = (device, stage);

@@ -73,6 +73,15 @@ impl<N: Network, P: Wire> Nic<N, P> {
         Self { interface: network.interface(host), queues }
     }
 
+    /// Prefetches what the next window of the host will read.
+    #[inline]
+    pub(crate) fn prefetch(&self, network: &N) {
+        if let Some(queues) = &self.queues {
+            kernel::prefetch(&**queues);
+            network.prefetch_interface(&self.interface);
+        }
+    }
+
     /// Keeps a transfer that is to enter a network that is not direct, now or later. Transfers of
     /// one time enter in the order in which they are posted.
     #[inline]

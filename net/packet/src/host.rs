@@ -8,13 +8,18 @@
 //! at the pace of the link. A message is delivered when all its flits are there; where the
 //! order of a pair of hosts is kept, it also waits for those before it.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, VecDeque};
+mod sender;
 
+use std::collections::BTreeMap;
+
+use kernel::prefetch_lines;
 use network::Record;
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use topology::Header;
 use units::{DeviceId, HostId, MessageId, Time};
+
+use sender::{Queued, Sender};
 
 use crate::{
     fabric::Fabric,
@@ -33,55 +38,6 @@ pub(crate) struct Message {
     pub id: MessageId,
 }
 
-/// A message in the queue of a port.
-#[derive(Clone, Copy, Debug)]
-struct Queued {
-    /// The time from which on its first flit may leave.
-    from: u64,
-    /// Bytes that no packet has taken yet.
-    bytes: u64,
-    /// The packet of which all its packets are copies, but for their flits.
-    packet: Packet,
-    /// The only channel that they may take, if its direction decides.
-    channel: Option<u8>,
-}
-
-/// A packet that leaves.
-#[derive(Clone, Copy, Debug)]
-struct Leaving {
-    packet: Packet,
-    /// Flits that have left.
-    sent: u16,
-    /// The time at which the first began.
-    began: u64,
-    /// Flits for which credits have been taken.
-    paid: u16,
-    /// The flits that the router has been foretold.
-    flow: Stream,
-}
-
-/// The sending half of a port.
-#[derive(Clone, Debug)]
-struct Sender {
-    queue: VecDeque<Queued>,
-    /// The packet of the first message that is on its way.
-    leaving: Option<Leaving>,
-    /// By virtual channel, the credits that are counted.
-    credits: Box<[u32]>,
-    /// By virtual channel, the credits that are foretold.
-    returning: Box<[Stream]>,
-    /// The channel that was taken last.
-    last: u8,
-    /// Flits that wait here or in the queue at the router, where messages choose among ports.
-    backlog: u32,
-    /// The time from which on the link is free.
-    free: u64,
-    /// The time at which it acts next.
-    wake: u64,
-    /// The time since which it waits for credits; [`NEVER`] if it does not.
-    stalled: u64,
-}
-
 /// A packet that comes.
 #[derive(Clone, Copy, Debug)]
 struct Coming {
@@ -93,37 +49,44 @@ struct Coming {
 }
 
 impl Coming {
+    /// The port and the virtual channel by which it comes.
+    const fn place(&self) -> (u16, u8) {
+        (self.packet.port, self.packet.channel)
+    }
+
     /// Returns when all flits have come, as foretold.
     const fn complete_at(&self) -> u64 {
         self.flow.time_of((self.packet.flits - self.arrived) as u32)
     }
 }
 
-/// The messages of a source that have been delivered in order, and those that wait for others.
+/// The order of messages between each pair of hosts.
 #[derive(Clone, Debug, Default)]
-struct Order {
-    /// The place of the message that is delivered next.
-    next: u32,
-    waiting: BTreeMap<u32, MessageId>,
+struct Orders {
+    /// The number of messages sent to each destination.
+    places: FxHashMap<HostId, u32>,
+    /// By source, the place of the message that is delivered next.
+    next: FxHashMap<HostId, u32>,
+    /// The messages that wait for others, by source and place.
+    waiting: BTreeMap<(HostId, u32), MessageId>,
 }
 
-/// The interface of a host.
+/// The interface of a host. What one with a port needs is in one piece of memory, no larger than a
+/// router: they stand side by side.
 #[derive(Clone, Debug)]
 pub struct Interface {
     host: HostId,
     /// The place in its bundle of the injection port that was taken last.
     last: u16,
-    senders: Box<[Sender]>,
-    /// By port and virtual channel.
-    coming: Box<[Option<Coming>]>,
+    senders: SmallVec<[Sender; 1]>,
+    /// The packets that come, in the order of their ports and virtual channels.
+    coming: SmallVec<[Coming; 1]>,
     /// The time at which the next of them is complete.
     complete_at: u64,
     /// Packets that are missing of messages of which some have come, by source and number.
     missing: FxHashMap<(HostId, MessageId), u32>,
-    /// The number of messages sent to each destination, if order is kept.
-    places: FxHashMap<HostId, u32>,
-    /// The order of each source's messages, if it is kept.
-    orders: FxHashMap<HostId, Order>,
+    /// The order of messages, if it is kept.
+    orders: Option<Box<Orders>>,
     next: u64,
 }
 
@@ -132,26 +95,14 @@ impl Interface {
     pub fn new(net: &Fabric, host: HostId) -> Self {
         let ports = net.ports(host.into()).len();
         let (channels, buffer) = (net.injection_channels(), net.buffer);
-        let sender = Sender {
-            queue: VecDeque::new(),
-            leaving: None,
-            credits: vec![buffer; channels].into(),
-            returning: vec![Stream::ENDED; channels].into(),
-            last: channels as u8 - 1,
-            backlog: 0,
-            free: 0,
-            wake: NEVER,
-            stalled: NEVER,
-        };
         Self {
             host,
             last: 0,
-            senders: vec![sender; ports].into(),
-            coming: vec![None; ports * net.channels].into(),
+            senders: smallvec![Sender::new(channels, buffer); ports],
+            coming: SmallVec::new(),
             complete_at: NEVER,
             missing: FxHashMap::default(),
-            places: FxHashMap::default(),
-            orders: FxHashMap::default(),
+            orders: net.parameters().ordered.then(Box::default),
             next: NEVER,
         }
     }
@@ -161,6 +112,12 @@ impl Interface {
         Time::from_ps(self.next)
     }
 
+    /// Prefetches what the interface will read, but for its first lines.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch_lines(self, 8);
+    }
+
     /// A message enters at `at`.
     pub(crate) fn inject(&mut self, net: &Fabric, at: u64, message: Message) {
         let Message { destination, bytes, id } = message;
@@ -168,12 +125,10 @@ impl Interface {
         let (from, to) = (self.host.0, destination.0);
         let header = Header { source: from, destination: to, level: 0, choice };
         let port = net.routes().first_hop(&header).port;
-        let place = if net.parameters().ordered {
-            let place = self.places.entry(destination).or_default();
+        let place = self.orders.as_mut().map_or(0, |orders| {
+            let place = orders.places.entry(destination).or_default();
             std::mem::replace(place, place.wrapping_add(1))
-        } else {
-            0
-        };
+        });
         let (packets, flits) = net.parameters().message_flits(bytes);
         let blank = Packet::blank(self.host, destination).with_id(id);
         let born = net.cycle_of(at);
@@ -182,13 +137,8 @@ impl Interface {
         let Some(sender) = self.senders.get_mut(usize::from(port)) else { return };
         let from = at + net.delays.injection;
         let flits = u32::try_from(flits).unwrap_or(u32::MAX);
-        sender.backlog = sender.backlog.saturating_add(flits);
-        sender.queue.push_back(Queued { from, bytes, packet, channel });
-        let overtakes = channel.is_some() && sender.stalled != NEVER;
-        if sender.queue.len() == 1 || overtakes {
-            sender.wake = sender.wake.min(from.max(sender.free));
-            self.next = self.next.min(sender.wake);
-        }
+        sender.add(Queued { from, bytes, packet, channel }, flits);
+        self.next = self.next.min(sender.wake);
     }
 
     /// The injection port that a message takes whose first hop is by a port of the topology, and
@@ -225,33 +175,36 @@ impl Interface {
         match signal {
             Signal::Head(packet) => self.arrive(net, at, packet, out),
             Signal::Flits { port, channel, period } => {
-                let Some(place) = self.count(net, at, (port, channel)) else { return };
-                let Some(Some(coming)) = self.coming.get_mut(place) else { return };
+                let Some(place) = self.count(at, (port, channel)) else { return };
+                let coming = &mut self.coming[place];
                 coming.arrived += 1;
                 let Coming { packet, arrived, .. } = *coming;
                 let left = packet.flits.saturating_sub(arrived);
                 coming.flow = Stream::after(at, period, left);
                 self.take(net, at, (port, channel), (left, period), out);
                 if left == 0 {
-                    self.coming[place] = None;
+                    self.coming.remove(place);
                     self.complete(net, at, &packet, out);
                 }
                 self.note_complete();
             }
             Signal::NoFlit { port, channel } => {
-                let Some(place) = self.count(net, at, (port, channel)) else { return };
-                if let Some(Some(coming)) = self.coming.get_mut(place) {
-                    coming.flow.left = 0;
-                }
+                let Some(place) = self.count(at, (port, channel)) else { return };
+                self.coming[place].flow.left = 0;
                 self.note_complete();
                 let Some(link) = net.port(self.host.into(), port) else { return };
                 let at = Time::from_ps(at + net.way_of_taken(link));
                 out.send(link.peer, at, Signal::NoCredit { port: link.plug, channel });
             }
             Signal::Credits { port, channel, left, period } => {
-                self.credit(at, (port, channel), Stream::after(at, period, left));
+                let Some(sender) = self.senders.get_mut(usize::from(port)) else { return };
+                sender.credit(at, channel, Stream::after(at, period, left));
+                self.next = self.next.min(sender.wake);
             }
-            Signal::NoCredit { port, channel } => self.no_credit(at, (port, channel)),
+            Signal::NoCredit { port, channel } => {
+                let Some(sender) = self.senders.get_mut(usize::from(port)) else { return };
+                sender.no_credit(at, channel);
+            }
             // Routers tell each other.
             Signal::Queue { .. } | Signal::Census { .. } => {}
         }
@@ -265,36 +218,40 @@ impl Interface {
             self.complete(net, at, &packet, out);
             return;
         }
-        let place = usize::from(packet.port) * net.channels + usize::from(packet.channel);
-        if let Some(place) = self.coming.get_mut(place) {
-            let coming = Coming { packet, arrived: 1, flow: Stream::after(at, period, left) };
-            *place = Some(coming);
-            self.complete_at = self.complete_at.min(coming.complete_at());
-            self.next = self.next.min(self.complete_at);
+        let coming = Coming { packet, arrived: 1, flow: Stream::after(at, period, left) };
+        match self.coming.binary_search_by_key(&coming.place(), Coming::place) {
+            Ok(place) => self.coming[place] = coming,
+            Err(place) => self.coming.insert(place, coming),
         }
+        self.complete_at = self.complete_at.min(coming.complete_at());
+        self.next = self.next.min(self.complete_at);
     }
 
-    /// Counts the flits of a packet that have come before `at`, and returns its place.
-    fn count(&mut self, net: &Fabric, at: u64, (port, channel): (u16, u8)) -> Option<usize> {
-        let place = usize::from(port) * net.channels + usize::from(channel);
-        let coming = self.coming.get_mut(place)?.as_mut()?;
+    /// Counts the flits of a packet that have come before `at`, and returns where it stands among
+    /// those that come.
+    fn count(&mut self, at: u64, place: (u16, u8)) -> Option<usize> {
+        let found = self.coming.iter().position(|coming| coming.place() == place)?;
+        let coming = &mut self.coming[found];
         coming.arrived += coming.flow.take_before(at);
-        Some(place)
+        Some(found)
     }
 
     /// Notes when the next packet is complete, after what is foretold has changed.
     fn note_complete(&mut self) {
-        let times = self.coming.iter().flatten().map(Coming::complete_at);
+        let times = self.coming.iter().map(Coming::complete_at);
         self.complete_at = times.min().unwrap_or(NEVER);
         self.next = self.next.min(self.complete_at);
     }
 
     /// The packets whose last flit comes at `now` are complete.
     fn complete_all<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
-        for place in 0..self.coming.len() {
-            let done = |coming: &mut Coming| coming.complete_at() <= now;
-            if let Some(coming) = self.coming[place].take_if(done) {
+        let mut place = 0;
+        while let Some(coming) = self.coming.get(place).copied() {
+            if coming.complete_at() <= now {
+                self.coming.remove(place);
                 self.complete(net, now, &coming.packet, out);
+            } else {
+                place += 1;
             }
         }
         self.note_complete();
@@ -330,39 +287,21 @@ impl Interface {
         if O::LISTENS {
             out.record(at, Record::Arrived { source, hops: packet.hops });
         }
-        if !net.parameters().ordered {
+        let Some(orders) = &mut self.orders else {
             out.deliver(at, source, id);
             return;
+        };
+        let next = orders.next.entry(source).or_default();
+        if packet.place != *next {
+            orders.waiting.insert((source, packet.place), id);
+            return;
         }
-        let order = self.orders.entry(source).or_default();
-        order.waiting.insert(packet.place, id);
-        while let Some(id) = order.waiting.remove(&order.next) {
-            order.next = order.next.wrapping_add(1);
+        let mut delivered = Some(id);
+        while let Some(id) = delivered {
+            *next = next.wrapping_add(1);
             out.deliver(at, source, id);
+            delivered = orders.waiting.remove(&(source, *next));
         }
-    }
-
-    /// A credit comes, and others are foretold.
-    fn credit(&mut self, at: u64, (port, channel): (u16, u8), foretold: Stream) {
-        self.no_credit(at, (port, channel));
-        let channel = usize::from(channel);
-        let Some(sender) = self.senders.get_mut(usize::from(port)) else { return };
-        let Some(credits) = sender.credits.get_mut(channel) else { return };
-        *credits += 1;
-        sender.returning[channel] = foretold;
-        if sender.stalled != NEVER {
-            sender.wake = at.max(sender.free);
-            self.next = self.next.min(sender.wake);
-        }
-    }
-
-    /// The credits that were foretold for `at` and later do not come.
-    fn no_credit(&mut self, at: u64, (port, channel): (u16, u8)) {
-        let channel = usize::from(channel);
-        let Some(sender) = self.senders.get_mut(usize::from(port)) else { return };
-        let Some(returning) = sender.returning.get_mut(channel) else { return };
-        sender.credits[channel] += u32::from(returning.take_before(at));
-        returning.left = 0;
     }
 
     /// Does what is due before `until`.
@@ -385,211 +324,15 @@ impl Interface {
 
     /// Checks that nothing waits here and all credits are back; see [`network::Network::at_rest`].
     pub(crate) fn at_rest(&self, net: &Fabric) -> Result<(), String> {
-        let waits = self.orders.values().map(|order| order.waiting.len()).sum::<usize>();
-        let coming = self.coming.iter().flatten().count();
-        if coming + waits + self.missing.len() > 0 {
+        let waits = self.orders.as_ref().map_or(0, |orders| orders.waiting.len());
+        if self.coming.len() + waits + self.missing.len() > 0 {
             return Err("packets or messages are incomplete".to_owned());
         }
-        let buffer = net.buffer;
-        for (port, sender) in self.senders.iter().enumerate() {
-            if !sender.queue.is_empty() {
-                return Err(format!("port {port}: {} messages wait", sender.queue.len()));
-            }
-            let wired = net.port(self.host.into(), port as u16).is_some();
-            let mut credits = sender.credits.iter().zip(&sender.returning);
-            if wired && credits.any(|(now, later)| now + u32::from(later.left) != buffer) {
-                return Err(format!("port {port}: {:?} of {buffer} credits", sender.credits));
-            }
+        for (port, sender) in (0..).zip(&self.senders) {
+            let wired = net.port(self.host.into(), port).is_some();
+            let rest = sender.at_rest(net.buffer, wired);
+            rest.map_err(|what| format!("port {port}: {what}"))?;
         }
         Ok(())
     }
-}
-
-impl Sender {
-    /// Flits that wait here or in the queue at the router at `now`.
-    fn waits(&self, net: &Fabric, now: u64) -> u32 {
-        let credits = self.credits.iter().zip(&self.returning);
-        let used = credits.map(|(&credits, returning)| {
-            net.buffer.saturating_sub(credits + u32::from({ *returning }.take(now)))
-        });
-        self.backlog.saturating_add(used.sum())
-    }
-
-    /// Sends a flit, if there are credits for it, or all that is left of a packet but its last flit
-    /// if there are credits for all.
-    fn send<O: Out>(&mut self, net: &Fabric, at: (DeviceId, u16), now: u64, out: &mut O) {
-        self.wake = NEVER;
-        let (device, port) = at;
-        let Some(link) = net.port(device, port) else { return };
-        let Some(mut leaving) = self.leaving.take().or_else(|| self.begin(net, now)) else {
-            self.stalled = if self.queue.is_empty() { NEVER } else { self.stalled.min(now) };
-            return;
-        };
-        let packet = leaving.packet;
-        let arrival = now + u64::from(link.flit) + link.cable;
-        if leaving.sent == leaving.paid && !self.pay(&mut leaving, now) {
-            self.stalled = self.stalled.min(now);
-            if std::mem::take(&mut leaving.flow.left) > 0 {
-                let signal = Signal::NoFlit { port: link.plug, channel: packet.channel };
-                out.send(link.peer, Time::from_ps(arrival), signal);
-            }
-            self.leaving = Some(leaving);
-            return;
-        }
-        let from = std::mem::replace(&mut self.stalled, NEVER);
-        if O::LISTENS && from < now {
-            let port = net.port_of_topology(device, port);
-            let record = Record::Stalled { port, lane: packet.channel, from: Time::from_ps(from) };
-            out.record(Time::from_ps(now), record);
-        }
-        leaving.sent += 1;
-        let left = packet.flits - leaving.sent;
-        if leaving.sent == 1 {
-            leaving.flow = Stream::after(arrival, link.flit, left);
-            let head = Packet { port: link.plug, hops: 1, ..packet };
-            out.send(link.peer, Time::from_ps(arrival), Signal::Head(head));
-        } else if leaving.flow.emit(arrival, left, link.flit) {
-            let (port, channel, period) = (link.plug, packet.channel, leaving.flow.period);
-            out.send(link.peer, Time::from_ps(arrival), Signal::Flits { port, channel, period });
-        }
-        let end = now + u64::from(link.flit);
-        self.free = end;
-        if left > 0 {
-            // The flits between go as foretold.
-            let between = (leaving.paid - leaving.sent).saturating_sub(1);
-            leaving.sent += between;
-            leaving.flow.skip(between);
-            self.free = end + u64::from(between) * u64::from(link.flit);
-            self.wake = self.free;
-            self.leaving = Some(leaving);
-            return;
-        }
-        if O::LISTENS {
-            let (start, end) = (Time::from_ps(leaving.began), Time::from_ps(end));
-            let (lane, flits) = (packet.channel, packet.flits.into());
-            let port = net.port_of_topology(device, port);
-            out.record(Time::from_ps(now), Record::Sent { port, lane, flits, start, end });
-        }
-        self.finish(net, end, out);
-    }
-
-    /// Takes the credits for the rest of a packet, or for a flit if there are not enough. If there
-    /// are none, it wakes when the next one comes, as foretold, and returns false.
-    fn pay(&mut self, leaving: &mut Leaving, now: u64) -> bool {
-        let channel = usize::from(leaving.packet.channel);
-        let (credits, returning) = (&mut self.credits[channel], &mut self.returning[channel]);
-        *credits += u32::from(returning.take(now));
-        if *credits == 0 {
-            self.wake = returning.time_of(1);
-            return false;
-        }
-        let rest = leaving.packet.flits - leaving.sent;
-        let paid = if *credits >= rest.into() { rest } else { 1 };
-        *credits -= u32::from(paid);
-        self.backlog = self.backlog.saturating_sub(paid.into());
-        leaving.paid += paid;
-        true
-    }
-
-    /// Takes a channel for the next packet of the first message. If none has room, it wakes when
-    /// one will have, as foretold.
-    fn begin(&mut self, net: &Fabric, now: u64) -> Option<Leaving> {
-        self.put_first(net, now);
-        let shortest = match net.parameters().injector {
-            Injector::Shortest => self.shortest(now),
-            Injector::Next | Injector::Direction => None,
-        };
-        let message = self.queue.front()?;
-        let flits = flits(net, message);
-        let needed = net.needed(flits).max(1);
-        let count = self.credits.len() as u8;
-        let turn = (1..=count).map(|step| (self.last + step) % count);
-        let roomy = |&channel: &u8| self.credits[usize::from(channel)] >= needed;
-        let only = message.channel.or(shortest.filter(roomy));
-        for channel in turn.filter(|channel| only.is_none_or(|only| only == *channel)) {
-            let (credits, returning) = (
-                &mut self.credits[usize::from(channel)],
-                &mut self.returning[usize::from(channel)],
-            );
-            if *credits < needed {
-                *credits += u32::from(returning.take(now));
-            }
-            if *credits < needed {
-                self.wake = self.wake.min(returning.time_of(needed - *credits));
-                continue;
-            }
-            self.last = channel;
-            self.wake = NEVER;
-            let packet = Packet { flits, channel, ..message.packet };
-            return Some(Leaving { packet, sent: 0, began: now, paid: 0, flow: Stream::ENDED });
-        }
-        None
-    }
-
-    /// Puts the first message in front whose channel has room for its next packet, where directions
-    /// decide. Messages of one channel stay in their order.
-    fn put_first(&mut self, net: &Fabric, now: u64) {
-        let mut blocked = 0_u64;
-        for place in 0..self.queue.len() {
-            let message = &self.queue[place];
-            let Some(channel) = message.channel else { return };
-            if message.from > now {
-                self.wake = self.wake.min(message.from);
-                return;
-            }
-            if blocked & 1 << channel != 0 {
-                continue;
-            }
-            let needed = net.needed(flits(net, message)).max(1);
-            let channel = usize::from(channel);
-            let (credits, returning) = (&mut self.credits[channel], &mut self.returning[channel]);
-            *credits += u32::from(returning.take(now));
-            if *credits >= needed {
-                if place > 0
-                    && let Some(message) = self.queue.remove(place)
-                {
-                    self.queue.push_front(message);
-                }
-                return;
-            }
-            self.wake = self.wake.min(returning.time_of(needed - *credits));
-            blocked |= 1 << channel;
-            if blocked.count_ones() as usize == self.credits.len() {
-                return;
-            }
-        }
-    }
-
-    /// Returns the next channel in turn of those with most credits.
-    fn shortest(&mut self, now: u64) -> Option<u8> {
-        for (credits, returning) in self.credits.iter_mut().zip(&mut self.returning) {
-            *credits += u32::from(returning.take(now));
-        }
-        let count = self.credits.len() as u8;
-        let turn = (1..=count).map(|step| (self.last + step) % count);
-        turn.min_by_key(|&channel| Reverse(self.credits[usize::from(channel)]))
-    }
-
-    /// The tail of a packet is on the link until `end`.
-    fn finish<O: Out>(&mut self, net: &Fabric, end: u64, out: &mut O) {
-        let Some(message) = self.queue.front_mut() else { return };
-        let mtu = u64::from(net.parameters().mtu);
-        if message.bytes > mtu {
-            message.bytes -= mtu;
-            self.wake = end;
-            return;
-        }
-        out.left(Time::from_ps(end), message.packet.id());
-        self.queue.pop_front();
-        if let Some(next) = self.queue.front() {
-            self.wake = end.max(next.from);
-        }
-    }
-}
-
-/// Flits of the next packet of a message.
-fn flits(net: &Fabric, message: &Queued) -> u16 {
-    let parameters = net.parameters();
-    let payload = message.bytes.min(parameters.mtu.into()) as u32;
-    parameters.flits(payload) as u16
 }

@@ -215,6 +215,10 @@ impl Network for Packets {
         })
     }
 
+    fn prefetch_interface(&self, interface: &Interface) {
+        interface.prefetch();
+    }
+
     fn prefetch_device(&self, router: &Router, stage: usize) {
         router.prefetch(stage);
     }

@@ -423,18 +423,29 @@ impl Router {
         self.packets.get(self.inputs[input as usize].head as usize)
     }
 
-    /// Prefetches what a window will read: first the router itself, then the packets that pass by
-    /// themselves, and the ports.
+    /// Prefetches what a window will read: first the router itself, then what it keeps of its ports
+    /// and of the packets in its stages.
     #[inline]
     pub(crate) fn prefetch(&self, stage: usize) {
         if stage == 0 {
-            return prefetch_lines(self, 10);
+            prefetch_lines(self, 10);
+            return;
         }
-        prefetch_lines(&*self.ports, 2);
+        prefetch_lines(&*self.ports, 8);
         self.vc_allocator.prefetch();
         self.switch_allocator.prefetch();
+        let queues = self.routing.queue.iter().take(8).chain(self.allocated.queue.iter().take(8));
+        for &(_, input) in queues {
+            prefetch(&self.inputs[input as usize]);
+            prefetch(&self.outputs[input as usize]);
+        }
         let mut from = 0;
         while let Some(input) = self.streaming.first_from(from) {
+            from = input + 1;
+            prefetch(&self.inputs[input as usize]);
+        }
+        let mut from = 0;
+        while let Some(input) = self.active.first_from(from) {
             from = input + 1;
             prefetch(&self.inputs[input as usize]);
         }
@@ -484,9 +495,10 @@ impl Router {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Interface;
 
     /// The figures of the book: bytes for each virtual channel of a port, for each port besides,
-    /// and for a packet in a buffer and on a link.
+    /// for a packet in a buffer and on a link, and for a host and a router besides.
     #[test]
     fn memory() {
         let turns = 2 * size_of::<u32>();
@@ -494,5 +506,6 @@ mod tests {
         assert_eq!(size_of::<PortState>() + turns, 24);
         assert_eq!(size_of::<Stored>(), 64);
         assert!(size_of::<Signal>() <= 44);
+        assert!(size_of::<Interface>() <= 384 && size_of::<Router>() <= 632);
     }
 }
