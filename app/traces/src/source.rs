@@ -40,7 +40,7 @@ pub struct Traces {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// A file cannot be read.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {}", path.display(), units::text::reason(error))]
     Io {
         /// The file.
         path: PathBuf,
@@ -205,7 +205,7 @@ impl Traces {
     fn form(path: &Path) -> Result<Form, OpenError> {
         let fail = |error| OpenError::Io { path: path.to_owned(), error };
         let mut start = [0; 64];
-        let mut file = File::open(path).map_err(fail)?;
+        let mut file = units::text::open(path).map_err(fail)?;
         let got = format::fill(&mut file, &mut start).map_err(fail)?;
         let start = start.get(..got).unwrap_or_default();
         let start = start.strip_prefix(units::text::MARK).unwrap_or(start);

@@ -57,7 +57,7 @@ fn json_of(path: &Path) -> Result<Value, Error> {
     if size > LARGEST {
         return Err(contents(format!("{size} bytes, more than {LARGEST}: no JSON of Heddle")));
     }
-    let text = fs::read(path).map_err(Error::at(path))?;
+    let text = units::text::bytes(path).map_err(Error::at(path))?;
     serde_json::from_slice(&text).map_err(|error| contents(error.to_string()))
 }
 

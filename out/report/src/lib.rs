@@ -63,7 +63,7 @@ impl Default for Options {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), units::text::reason(source))]
     Io {
         /// The file.
         path: PathBuf,

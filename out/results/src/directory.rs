@@ -182,7 +182,7 @@ pub enum Error {
     #[error("{} exists and is not a folder", .0.display())]
     NotAFolder(PathBuf),
     /// The system refused.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), units::text::reason(source))]
     Io {
         /// The file or folder.
         path: PathBuf,

@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use experiment::{BookSim, BookSimPoints};
+use experiment::{BookSim, BookSimPoints, keys::KEYS};
 
 use crate::{
     arguments::{Format, Run},
@@ -65,7 +65,10 @@ fn threads(arguments: &Run) -> Result<usize, Ending> {
     let mut threads = 1;
     for (key, text) in &arguments.flags.0 {
         if *key != "run.threads" {
-            return refuse(&format!("the flag of {key}"));
+            let flag = KEYS.iter().find(|known| known.name == *key).and_then(|known| known.flag);
+            return refuse(
+                &flag.map_or_else(|| (*key).to_owned(), |flag| format!("--{}", flag.long)),
+            );
         }
         threads = text.parse().ok().filter(|count| *count > 0).ok_or_else(|| {
             let message = format!("error: --threads {text}: expected a whole number from 1");

@@ -156,12 +156,14 @@ fn read(name: &str) -> Result<Reading, Ending> {
 
 /// Returns the contents of a file, or of standard input.
 pub fn contents(name: &str) -> Result<Vec<u8>, Ending> {
-    let mut bytes = Vec::new();
     let result = match name {
-        STANDARD => io::stdin().lock().read_to_end(&mut bytes),
-        _ => File::open(name).and_then(|mut file| file.read_to_end(&mut bytes)),
+        STANDARD => {
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        }
+        _ => units::text::bytes(Path::new(name)),
     };
-    result.map(|_| bytes).map_err(|error| wrong(name, error.into()))
+    result.map_err(|error| wrong(name, error.into()))
 }
 
 fn wrong(name: &str, error: goal::ReadError) -> Ending {

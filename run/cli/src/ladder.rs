@@ -152,7 +152,16 @@ fn ratio(a: Time, b: Time) -> f64 {
 
 /// By how much a time differs from the finest model's, in percent.
 fn percent(a: Time, b: Time) -> String {
-    if b == Time::ZERO { "-".to_owned() } else { format!("{:+.1}", (ratio(a, b) - 1.0) * 100.0) }
+    if b == Time::ZERO {
+        return "-".to_owned();
+    }
+    let percent = (ratio(a, b) - 1.0) * 100.0;
+    if percent.abs() < 0.05 { "0.0".to_owned() } else { format!("{percent:+.1}") }
+}
+
+/// The time at which the first rank of a run ended.
+fn first_end(rung: &Rung) -> Time {
+    rung.finish.iter().min().copied().unwrap_or_default()
 }
 
 fn table(value: &str, ladder: &Ladder) -> String {
@@ -162,9 +171,8 @@ fn table(value: &str, ladder: &Ladder) -> String {
     }
     let last = finest(ladder);
     let reference = last.and_then(|rung| rung.makespan).unwrap_or_default();
-    let first = |rung: &Rung| rung.finish.iter().min().copied().unwrap_or_default();
-    let makespans = ladder.rungs.iter().filter_map(|rung| rung.makespan);
-    let column = TimeColumn::of(makespans.chain(ladder.rungs.iter().map(first)), DIGITS);
+    let ended = ladder.rungs.iter().filter_map(|rung| Some((rung.makespan?, first_end(rung))));
+    let column = TimeColumn::of(ended.flat_map(|(last, first)| [last, first]), DIGITS);
     let unit = column.unit();
     let [makespan, earliest] = ["makespan", "first end"].map(|name| format!("{name}, {unit}"));
     let _ = writeln!(
@@ -174,15 +182,14 @@ fn table(value: &str, ladder: &Ladder) -> String {
     );
     for rung in &ladder.rungs {
         let makespan = rung.makespan.map_or("deadlock".to_owned(), |time| column.show(time));
-        let difference = rung.makespan.map_or("-".to_owned(), |time| percent(time, reference));
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        let difference = or_none(rung.makespan.map(|time| percent(time, reference)));
+        let first = or_none(rung.makespan.map(|_| column.show(first_end(rung))));
+        let share = or_none(rung.makespan.map(|_| format!("{:.1}", rung.communication * 100.0)));
         let _ = writeln!(
             text,
-            "{:<15}{makespan:>16}{difference:>10}{:>17}{:>13.1}{:>12}{:>9.3}",
-            rung.name,
-            column.show(first(rung)),
-            rung.communication * 100.0,
-            rung.events,
-            rung.wall,
+            "{:<15}{makespan:>16}{difference:>10}{first:>17}{share:>13}{:>12}{:>9.3}",
+            rung.name, rung.events, rung.wall,
         );
     }
     for (name, why) in &ladder.missing {
@@ -246,6 +253,10 @@ fn disagreement(ladder: &Ladder, last: &Rung) -> String {
         let makespan = rung.makespan.unwrap_or_default().ps() as f64 * 1e-12;
         for link in rung.links.iter().filter(|_| makespan > 0.0).take(3) {
             let busy = link.bytes / link.bandwidth / makespan * 100.0;
+            // What rounds to nothing tells nothing.
+            if busy < 0.05 {
+                break;
+            }
             let _ = writeln!(text, "{} uses {:.1} % of link {}", rung.name, busy, link.link);
         }
     }

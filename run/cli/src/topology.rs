@@ -193,6 +193,7 @@ fn way(graph: &Graph, routes: &Routes, pair: &str) -> Result<Way, Ending> {
 
 fn bisection(metrics: &Metrics) -> String {
     match metrics.bisection {
+        Bisection::Exact(1) => "1 link".to_owned(),
         Bisection::Exact(links) => format!("{links} links"),
         Bisection::AtMost(links) => format!("at most {links} links (found by search)"),
     }

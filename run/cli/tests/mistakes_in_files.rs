@@ -350,6 +350,28 @@ fn a_file_that_is_no_text_or_no_file() {
     );
 }
 
+/// A device that has no end would fill the memory.
+#[test]
+fn a_device_is_no_file() {
+    let folder = Folder::new("file-device");
+    let commands = [
+        "run /dev/zero",
+        "run pattern:ring --machine /dev/zero",
+        "check /dev/full",
+        "fit /dev/zero",
+        "plot /dev/zero --x a --y b -o a.svg",
+        "study /dev/zero",
+        "topology /dev/zero",
+        "convert /dev/zero a.goal",
+        "run booksim:/dev/zero",
+    ];
+    for command in commands {
+        let ended = folder.heddle(command);
+        assert!(ended.code != 0, "{command}");
+        assert!(ended.stderr.contains("it is a device, not a file"), "{command}: {}", ended.stderr);
+    }
+}
+
 /// A file of the wrong kind is not worth a thousand messages.
 #[test]
 fn hundreds_of_mistakes() {

@@ -1,7 +1,7 @@
 //! Measured parameters: their origin, intervals and replicates, as `heddle fit` writes them into
 //! machine files.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use crate::settings::{
     configuration::{Configuration, Origin, Parameter},
@@ -238,8 +238,8 @@ pub(crate) fn replicates(configuration: &Configuration) -> Result<Option<Replica
         return Err(configuration.mistake(keys_of::REPLICATES_SHA256, NO_HASH));
     }
     let shown = path.display();
-    let bytes =
-        fs::read(&path).map_err(|error| mistake(format!("{shown}: {}", unread(&path, &error))))?;
+    let bytes = units::text::bytes(&path)
+        .map_err(|error| mistake(format!("{shown}: {}", unread(&path, &error))))?;
     let found = hash_of(&bytes);
     if !found.eq_ignore_ascii_case(&hash) {
         let message = format!("{shown} is not the file that was written with these parameters");

@@ -17,7 +17,7 @@ pub enum Bytes {
 impl Bytes {
     /// Maps a regular file; reads anything else (a pipe, a terminal) to its end.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+        let mut file = units::text::open(path)?;
         if file.metadata()?.is_file() {
             return Self::map(&file);
         }

@@ -2,7 +2,6 @@
 
 use std::{
     borrow::Cow,
-    fs,
     io::{self, Write},
     path::Path,
 };
@@ -202,7 +201,7 @@ impl Columns {
             while batches.append(&mut table)? {}
             return Ok(table);
         }
-        let text = fs::read_to_string(path);
+        let text = units::text::read(path);
         let text = text.map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
         Self::parse(&text, path)
     }

@@ -148,7 +148,7 @@ pub struct Batches {
 impl Batches {
     /// Opens a file.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        let file = File::open(path);
+        let file = units::text::open(path);
         let file = file.map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
         let file = SerializedFileReader::new(file).map_err(|error| wrong(path, &error))?;
         Ok(Self { file, path: path.to_owned(), group: 0, columns: Vec::new(), left: 0 })

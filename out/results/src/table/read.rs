@@ -21,7 +21,7 @@ const SHOWN: usize = 80;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The system refused.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), units::text::reason(source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -85,7 +85,7 @@ pub fn open_table(path: &Path) -> Result<TableText, ReadError> {
     let text: Box<dyn Read + Send> = if is_parquet(path) {
         Box::new(parquet::Text::open(path)?)
     } else {
-        let file = File::open(path);
+        let file = units::text::open(path);
         Box::new(file.map_err(|source| ReadError::Io { path: path.to_owned(), source })?)
     };
     Ok(BufReader::with_capacity(1 << 16, text))
@@ -99,7 +99,7 @@ pub fn open_table(path: &Path) -> Result<TableText, ReadError> {
 pub fn table_file(path: &Path) -> Result<File, ReadError> {
     let io = |source| ReadError::Io { path: path.to_owned(), source };
     if !is_parquet(path) {
-        return File::open(path).map_err(io);
+        return units::text::open(path).map_err(io);
     }
     let mut file = tempfile::tempfile().map_err(io)?;
     io::copy(&mut open_table(path)?, &mut file).map_err(io)?;

@@ -4,7 +4,7 @@
 //! The file is CSV with the columns `source`, `destination` and `class`, and others that are not
 //! looked at. Hosts have the numbers of their ranks; a line holds for both directions.
 
-use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use loggops::{Class, Classes};
 use units::HostId;
@@ -77,7 +77,8 @@ pub(crate) fn remark(configuration: &Configuration) -> Option<String> {
 
 fn read(path: &Path) -> Result<String, String> {
     let shown = path.display();
-    let bytes = fs::read(path).map_err(|error| format!("{shown}: {}", unread(path, &error)))?;
+    let bytes =
+        units::text::bytes(path).map_err(|error| format!("{shown}: {}", unread(path, &error)))?;
     String::from_utf8(bytes).map_err(|_| format!("{shown}: not a text in UTF-8"))
 }
 

@@ -9,6 +9,8 @@ use std::{
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+pub use units::text::reason;
+
 use super::near_file::near_file;
 
 /// A text that the user wrote.
@@ -51,12 +53,6 @@ const SHOWN: usize = 20;
 /// Everything that is wrong with an experiment.
 #[derive(Debug)]
 pub struct Mistakes(pub(crate) Vec<Diagnostic>);
-
-/// Returns the system's message without its error number.
-pub fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
-}
 
 /// Returns the reason why a file cannot be read and, if it does not exist, advice on a further line
 /// with the file of the nearest name.

@@ -1,7 +1,7 @@
 //! The manifest of a run: its settings and the hashes of its inputs, so that it can be run again.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, BufRead, BufReader},
     ops::Range,
     path::{Path, PathBuf},
@@ -231,7 +231,7 @@ pub(crate) fn parameters(
 /// SHA-256 of a file's contents, in hexadecimal.
 fn hash(file: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
-    let mut reader = BufReader::with_capacity(1 << 16, File::open(file)?);
+    let mut reader = BufReader::with_capacity(1 << 16, units::text::open(file)?);
     loop {
         let bytes = reader.fill_buf()?;
         if bytes.is_empty() {

@@ -248,7 +248,7 @@ fn known(path: &Path) -> Result<BTreeMap<usize, Done>, Failure> {
     names.sort();
     let mut known = BTreeMap::new();
     for name in names.iter().filter(|name| name.extension().is_some_and(|end| end == "jsonl")) {
-        let file = File::open(name).map_err(at(name))?;
+        let file = units::text::open(name).map_err(at(name))?;
         for line in BufReader::new(file).split(b'\n') {
             let line = line.map_err(at(name))?;
             if let Ok(done) = serde_json::from_slice::<Done>(&line) {

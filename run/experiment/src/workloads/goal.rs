@@ -2,7 +2,6 @@
 
 use std::{
     borrow::Cow,
-    fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
     sync::OnceLock,
@@ -150,9 +149,9 @@ impl Input {
                 text: None,
                 sha256: None,
             }),
-            Source::File(path) => {
-                File::open(path).map_err(ReadError::Io).and_then(|file| Self::keep(source, file))
-            }
+            Source::File(path) => units::text::open(path)
+                .map_err(ReadError::Io)
+                .and_then(|file| Self::keep(source, file)),
             Source::Standard => Self::keep(source, io::stdin().lock()),
         };
         read.map_err(|error| Failure::Input(goal_errors(&source.name(), error)))
@@ -202,7 +201,7 @@ impl Input {
     fn text(&self) -> io::Result<Cow<'_, [u8]>> {
         match (&self.text, &self.source) {
             (Some(text), _) => Ok(text.into()),
-            (None, Source::File(path)) => fs::read(path).map(Cow::from),
+            (None, Source::File(path)) => units::text::bytes(path).map(Cow::from),
             (None, Source::Standard) => Ok(Cow::default()),
         }
     }

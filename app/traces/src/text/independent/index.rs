@@ -1,6 +1,5 @@
 //! The index of time-independent traces: it lists one file per rank, or one file for all ranks.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,7 +34,7 @@ pub fn read(path: &Path) -> Result<(Vec<PathBuf>, Option<Spans>), OpenError> {
 /// line that names no rank goes to the first one, whose reader reports it.
 fn spans(path: &Path) -> Result<Spans, OpenError> {
     let fail = |error| OpenError::Io { path: path.to_owned(), error };
-    let mut lines = Lines::new(File::open(path).map_err(fail)?);
+    let mut lines = Lines::new(units::text::open(path).map_err(fail)?);
     let mut ranks: FxHashMap<u64, Vec<Span>> = FxHashMap::default();
     loop {
         let start = lines.end();
