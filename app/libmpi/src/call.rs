@@ -61,7 +61,8 @@ macro_rules! mpi_functions {
     };
 }
 
-/// What a function does. Compiled once for all of them, the way around it keeps the library small.
+/// The body of a function. The way around it is compiled once for all, which keeps the library
+/// small.
 type Body<'a> = &'a mut dyn FnMut() -> Result;
 
 /// Carries out a call.

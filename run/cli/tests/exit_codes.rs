@@ -148,17 +148,11 @@ fn results_that_cannot_be_written() {
     folder.write("long.index", "long.txt\n");
     assert_eq!(folder.heddle("run long.index -q -o out --tables calls").code, 0);
     let (code, said) = limited(&folder, ":", "compare out out --timeline /dev/full");
-    assert_eq!(
-        (code, said.as_str()),
-        (4, "error: /dev/full: No space left on device (os error 28)\n")
-    );
+    assert_eq!((code, said.as_str()), (4, "error: /dev/full: No space left on device\n"));
     // Files of at most one block.
     let small = "trap '' XFSZ; ulimit -f 1";
     let (code, said) = limited(&folder, small, "convert long.index text --format ti");
-    assert_eq!(
-        (code, said.as_str()),
-        (4, "error: text/rank-0.txt: File too large (os error 27)\n")
-    );
+    assert_eq!((code, said.as_str()), (4, "error: text/rank-0.txt: File too large\n"));
     assert!(!folder.names(".").iter().any(|name| name.contains("partial")));
     for command in ["record -o out -- true", "run long.index -o out"] {
         let ended = folder.heddle(command);

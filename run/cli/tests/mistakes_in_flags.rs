@@ -61,6 +61,15 @@ error: --set logops.L=1us: unknown key `logops.L`
     );
 }
 
+/// What tables have in common with the one that they are in makes none of them likely.
+#[test]
+fn an_unknown_key_of_a_table_with_others() {
+    let folder = Folder::new("unknown-inside");
+    folder.write("two.goal", "num_ranks 1\nrank 0 { calc 1 }\n");
+    let ended = folder.heddle("run two.goal --set loggops.Q=1us");
+    assert!(ended.stderr.contains("help: known keys of [loggops]: "), "{}", ended.stderr);
+}
+
 #[test]
 fn no_value() {
     check(

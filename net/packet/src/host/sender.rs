@@ -64,8 +64,7 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// That of a port with so many virtual channels, behind each of which is a buffer of so many
-    /// flits.
+    /// A sender for so many virtual channels, behind each of which is a buffer of so many flits.
     pub fn new(channels: usize, buffer: u32) -> Self {
         Self {
             queue: VecDeque::new(),

@@ -555,9 +555,12 @@ pub(crate) fn suggestion(table: &str, name: &str) -> String {
     if let Some(key) = KEYS.iter().find(|key| key.short() == name) {
         return format!("`{name}` belongs to the table [{}]", key.table());
     }
-    let full = if table.is_empty() { name.to_owned() } else { format!("{table}.{name}") };
-    if let Some(near) = units::nearest(&full, &tables) {
-        return format!("did you mean the table [{near}]?");
+    // Only the last part of a table's name: tables within one have the rest in common.
+    let own = |table: &'static str| table.rsplit_once('.').map_or(table, |(_, own)| own);
+    let names: Vec<&'static str> = tables.iter().map(|table| own(table)).collect();
+    if let Some(near) = units::nearest(name, &names) {
+        let full = tables.iter().find(|table| own(table) == near).unwrap_or(&near);
+        return format!("did you mean the table [{full}]?");
     }
     if inside.is_empty() {
         format!("known tables: {}", tables.join(", "))
