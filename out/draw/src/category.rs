@@ -16,7 +16,8 @@ pub struct Line {
     pub points: Vec<Option<f64>>,
 }
 
-/// A chart of values over named places; the axis of values begins at 0.
+/// A chart of values over named places; the axis of values begins at 0, or below it
+/// where there are negative values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CategoryChart {
     /// The heading.
@@ -66,7 +67,7 @@ impl Scale {
     }
 
     pub fn y(&self, value: f64) -> f64 {
-        TOP + PLOT * (1.0 - value / self.axis.end())
+        TOP + PLOT * (1.0 - self.axis.share(value))
     }
 }
 
@@ -134,6 +135,10 @@ impl CategoryChart {
                 number(value)
             );
         }
+        if scale.axis.is_signed() {
+            let zero = scale.y(0.0);
+            let _ = writeln!(svg, "<path d=\"M{left:.0} {zero:.1}h{width:.0}\" stroke=\"#888\"/>");
+        }
         // Turned names are as far apart as their room, seen from their side.
         let every = if scale.turned.is_some() { LINE / (scale.room * TURN.0) } else { 1.0 };
         #[allow(clippy::cast_sign_loss, reason = "at least 1")]
@@ -183,15 +188,18 @@ fn shape(line: &Line, colour: &str, scale: &Scale) -> String {
     });
     let mut svg = String::new();
     if line.name.is_empty() {
-        for (at, top) in points {
+        // A bar hangs from the line at zero if its value is negative.
+        let zero = scale.y(0.0);
+        for (at, end) in points {
             // Writing to a string cannot fail.
             let _ = writeln!(
                 svg,
-                "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
                  fill=\"{colour}\"/>",
                 at - scale.room * 0.3,
+                end.min(zero),
                 scale.room * 0.6,
-                scale.y(0.0) - top
+                (zero - end).abs()
             );
         }
         return svg;
@@ -222,6 +230,19 @@ mod tests {
             svg.contains("cx=\"155.0\" cy=\"191.0\"") && svg.contains("cx=\"495.0\" cy=\"34.0\"")
         );
         assert_eq!(svg.matches("<circle").count(), 2);
+    }
+
+    /// The axis goes from -4 to 6, so that a unit is 31.4 high and zero is at 34 + 6 * 31.4. The bar
+    /// of 5 ends there, the one of -3 begins there.
+    #[test]
+    fn bars_hang_from_zero() {
+        let line = Line { name: String::new(), points: vec![Some(5.0), Some(-3.0)] };
+        let places = ["up", "down"].map(String::from).to_vec();
+        let svg = CategoryChart { places, lines: vec![line], ..CategoryChart::default() }.draw();
+        assert!(svg.contains("y=\"65.4\" width=\"153.0\" height=\"157.0\""), "{svg}");
+        assert!(svg.contains("y=\"222.4\" width=\"153.0\" height=\"94.2\""), "{svg}");
+        assert!(svg.contains("M70 222.4h510\" stroke=\"#888\""), "{svg}");
+        assert!(svg.contains(">-4<") && svg.contains(">6<"), "{svg}");
     }
 
     /// 30 places are 17 wide, less than their names: these are turned, and as 14 / sin 40 degrees

@@ -19,7 +19,8 @@ pub struct Curve {
     pub band: Vec<(f64, [f64; 2])>,
 }
 
-/// A chart of curves over one axis; both axes begin at 0.
+/// A chart of curves over one axis; both axes begin at 0, or below it where there are negative
+/// values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurveChart {
     /// The heading.
@@ -79,7 +80,7 @@ impl Curve {
             points.map(place).collect::<Vec<_>>().join(" ")
         };
         let above = self.band().map(|(at, ends)| (at, ends[1]));
-        let below: Vec<_> = self.band().map(|(at, ends)| (at, ends[0].max(0.0))).collect();
+        let below: Vec<_> = self.band().map(|(at, ends)| (at, ends[0])).collect();
         let band = path(&mut above.chain(below.into_iter().rev()));
         // Writing to a string cannot fail.
         let mut svg = String::new();
@@ -152,8 +153,9 @@ impl CurveChart {
         let above = self.above();
         let (width, height) = (SIZE.0 - left - right, SIZE.1 - top - bottom);
         let top = top + above;
-        let x = |value: f64| left + value / across.end() * width;
-        let y = |value: f64| top + height - value / up.end() * height;
+        let x = |value: f64| left + across.share(value) * width;
+        // The lower end of a band may be below the axis.
+        let y = |value: f64| top + height - up.share(value.max(up.start())) * height;
         let mut svg = format!(
             "<text x=\"{left}\" y=\"18\" font-size=\"13\">{}</text>\n\
              <g stroke=\"#ddd\" fill=\"#444\">\n",
@@ -175,6 +177,13 @@ impl CurveChart {
                 &tick(value, &format!("M{left} {at:.1}H{end:.0}"), "end", (left - 5.0, at + 4.0));
         }
         // Writing to a string cannot fail.
+        if up.is_signed() {
+            let (at, end) = (y(0.0), left + width);
+            let _ = writeln!(svg, "<path stroke=\"#888\" d=\"M{left} {at:.1}H{end:.0}\"/>");
+        }
+        if across.is_signed() {
+            let _ = writeln!(svg, "<path stroke=\"#888\" d=\"M{:.1} {top}V{base}\"/>", x(0.0));
+        }
         let _ = writeln!(
             svg,
             "</g>\n<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>\n<text \
@@ -247,6 +256,19 @@ mod tests {
         assert_eq!(alone.matches("<circle").count(), 1, "{alone}");
         assert!(!chart(vec![(5.0, 10.0), (10.0, 5.0)]).contains("<circle"));
         assert!(!chart(Vec::new()).contains("<circle"));
+    }
+
+    /// Both axes go from -4 to 6, over a width of 565 from 60 and a height of 285 down to 315: zero
+    /// is at 286 and 201, (-3, 5) at 116.5 and 58.5.
+    #[test]
+    fn negative_values_are_within_the_plot() {
+        let points = vec![(-3.0, 5.0), (5.0, -3.0)];
+        let curves = vec![Curve { name: "a".into(), points, band: Vec::new() }];
+        let chart = CurveChart { title: String::new(), x: "x".into(), y: "y".into(), curves };
+        let svg = chart.draw();
+        assert!(svg.contains("points=\"116.5,58.5 568.5,286.5\""), "{svg}");
+        assert!(svg.contains("stroke=\"#888\" d=\"M60 201.0H625\""), "{svg}");
+        assert!(svg.contains("stroke=\"#888\" d=\"M286.0 30V315\""), "{svg}");
     }
 
     /// Steps of 200000 up to 1400000 are 8 numbers of at most 7 digits, 6.2 wide each: the axis is

@@ -28,7 +28,8 @@ pub enum GroupShape {
     Boxes,
 }
 
-/// A chart of groups of values over named places; the axis of values begins at 0.
+/// A chart of groups of values over named places; the axis of values begins at 0, or
+/// below it where there are negative values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupChart {
     /// The heading.
@@ -107,7 +108,8 @@ fn whisker(between: [f64; 2], (left, width): (f64, f64), scale: &Scale) -> Strin
 fn bar(sorted: &[f64], at: (f64, f64), colour: &str, scale: &Scale) -> String {
     let [Some(least), Some(most)] = [sorted.first(), sorted.last()] else { return String::new() };
     let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
-    let mut svg = rectangle([0.0, mean], at, &format!("fill=\"{colour}\""), scale);
+    let mut svg =
+        rectangle([mean.min(0.0), mean.max(0.0)], at, &format!("fill=\"{colour}\""), scale);
     if least < most {
         svg += &whisker([*least, *most], at, scale);
     }
@@ -169,6 +171,15 @@ mod tests {
         let svg = chart(GroupShape::Bars, vec![3.0, 1.0, 2.0, f64::NAN]);
         assert!(svg.contains("height=\"209.3\""), "{svg}");
         assert!(svg.contains("243.3V34.0"), "{svg}");
+    }
+
+    /// The axis goes from -40 to 0, so that zero is the top, and a bar of -20 half as high as the
+    /// plot.
+    #[test]
+    fn a_negative_bar_hangs_from_zero() {
+        let svg = chart(GroupShape::Bars, vec![-40.0, 0.0]);
+        assert!(svg.contains("y=\"34.0\"") && svg.contains("height=\"157.0\""), "{svg}");
+        assert!(svg.contains("348.0V34.0"), "{svg}");
     }
 
     /// Of 1, 2, 3, 4 and 20, quartiles are 2, 3 and 4; 20 is farther than 1.5 times 2 from 4. The
