@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     axis::number,
-    svg::{document, escaped},
+    svg::{document, escaped, room_for},
 };
 
 /// A chart of values over two lists of names.
@@ -31,8 +31,14 @@ const FIELD: f64 = 560.0;
 const ROW: f64 = 40.0;
 const MOST: f64 = 480.0;
 const TOP: f64 = 34.0;
+/// Height of the names of the columns, their label and the scale, below the field.
+const BELOW: f64 = 96.0;
 /// Width of a character.
 const CHARACTER: f64 = 6.6;
+/// Least distance of a text from the edge of the drawing.
+const EDGE: f64 = 8.0;
+/// Beginning of the scale of colours from the left end of the field to its label.
+const SCALED: f64 = 172.0;
 /// The narrowest cell in which its value is written.
 const WRITTEN: f64 = 52.0;
 
@@ -46,10 +52,9 @@ impl HeatChart {
         let (least, most) = finite
             .clone()
             .fold((f64::MAX, f64::MIN), |(least, most), value| (least.min(value), most.max(value)));
-        let longest = self.rows.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        let left = 40.0 + CHARACTER * longest as f64;
+        let left = self.left();
         let height = ROW.min(MOST / self.rows.len().max(1) as f64);
-        let width = FIELD / self.columns.len().max(1) as f64;
+        let width = self.width();
         let mut svg = format!(
             "<text x=\"{left:.0}\" y=\"20\" font-size=\"14\">{}</text>\n",
             escaped(&self.title)
@@ -67,21 +72,60 @@ impl HeatChart {
         if least <= most {
             svg += &self.scale((left, bottom + 62.0), [least, most]);
         }
-        document((left + FIELD + 20.0, bottom + 96.0), " font-size=\"12\"", "", &svg)
+        document(self.size(left, bottom), " font-size=\"12\"", "", &svg)
+    }
+
+    /// The left end of the field: right of the names of the rows, and so far from the edge that the
+    /// name of the first column, which may be wider than its cell, is within the drawing.
+    fn left(&self) -> f64 {
+        let longest = self.rows.iter().max_by_key(|name| name.chars().count());
+        let longest = longest.map_or("", String::as_str);
+        let rows = 40.0 + CHARACTER * longest.chars().count() as f64;
+        // The label of the rows takes the first 18 units, and 6 are free before the field.
+        let rows = rows.max(24.0 + room_for(longest, 12.0));
+        let first = self.columns.first().map_or(0.0, |name| room_for(name, 12.0));
+        rows.max((EDGE + (first - self.width()) / 2.0).round())
+    }
+
+    /// Width of a column.
+    fn width(&self) -> f64 {
+        FIELD / self.columns.len().max(1) as f64
+    }
+
+    /// Every so many columns are named, so that names do not overlap.
+    fn named(&self) -> usize {
+        let longest = self.columns.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        every(self.width(), CHARACTER * (longest + 1) as f64)
+    }
+
+    /// Width and height of the drawing: more than the field needs where the heading, the name of
+    /// the last column or a label is longer.
+    fn size(&self, left: f64, bottom: f64) -> (f64, f64) {
+        let last = self.columns.len().saturating_sub(1) / self.named() * self.named();
+        let half = self.columns.get(last).map_or(0.0, |name| room_for(name, 12.0) / 2.0);
+        let ends = [
+            FIELD + 20.0,
+            room_for(&self.title, 14.0) + EDGE,
+            SCALED + room_for(&self.value, 12.0) + EDGE,
+            self.width() * (last as f64 + 0.5) + half + EDGE,
+            FIELD / 2.0 + room_for(&self.x, 12.0) / 2.0 + EDGE,
+        ];
+        let width = left + ends.into_iter().fold(0.0, f64::max);
+        let label = self.middle(bottom) + room_for(&self.y, 12.0) / 2.0 + EDGE;
+        (width.round(), (bottom + BELOW).max(label).round())
+    }
+
+    /// The middle of the label of the rows: that of the field, or farther down where the label
+    /// would begin above the drawing.
+    fn middle(&self, bottom: f64) -> f64 {
+        f64::midpoint(TOP, bottom).max(EDGE + room_for(&self.y, 12.0) / 2.0)
     }
 
     /// The names of rows and columns, as many as there is room for, and the labels of both.
     fn names(&self, (left, width, height): (f64, f64, f64)) -> String {
         let bottom = TOP + height * self.rows.len() as f64;
-        let longest = self.columns.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        let every = |room: f64, needed: f64| -> usize {
-            #[allow(clippy::cast_sign_loss, reason = "at least 1")]
-            let every = (needed / room).ceil().max(1.0) as usize;
-            every
-        };
         let mut svg = String::new();
-        let columns = every(width, CHARACTER * (longest + 1) as f64);
-        for (column, name) in self.columns.iter().enumerate().step_by(columns) {
+        for (column, name) in self.columns.iter().enumerate().step_by(self.named()) {
             let x = left + width * (column as f64 + 0.5);
             // Writing to a string cannot fail.
             let _ = writeln!(
@@ -107,7 +151,7 @@ impl HeatChart {
             left + FIELD / 2.0,
             bottom + 36.0,
             escaped(&self.x),
-            f64::midpoint(TOP, bottom),
+            self.middle(bottom),
             escaped(&self.y)
         );
         svg
@@ -137,12 +181,19 @@ impl HeatChart {
             short(least),
             left + 160.0,
             short(most),
-            left + 172.0,
+            left + SCALED,
             top + 10.0,
             escaped(&self.value)
         );
         svg
     }
+}
+
+/// Every so many texts are shown that need more than the room of one.
+fn every(room: f64, needed: f64) -> usize {
+    #[allow(clippy::cast_sign_loss, reason = "at least 1")]
+    let every = (needed / room).ceil().max(1.0) as usize;
+    every
 }
 
 /// A cell, with its value where there is room.
@@ -207,6 +258,35 @@ mod tests {
         }
         assert_eq!(svg.matches("height=\"40.0\"").count(), 3);
         assert!(svg.contains("d&lt;"));
+    }
+
+    /// The field begins at 46.6 with rows of one character. A heading of 100 characters, of 0.64
+    /// times 14 each, takes 896 and 8 more; a value's label of 60, of 0.64 times 12 each, 460.8
+    /// after 172. One row of 40 ends at 74, the drawing 96 below. A label of the rows of 30 takes
+    /// 230.4 and 8 at both ends, with its middle at 123.2. Of 100 columns of 5.6 with names of 20
+    /// characters, 153.6 wide, every 25th is named, which the field has room for at the right; half
+    /// of the first name less half a column, and 8, are 82 at the left.
+    #[test]
+    fn texts_are_within_the_drawing() {
+        let text = |length: usize| "x".repeat(length);
+        let drawn = |title: usize, value: usize, y: usize, columns: Vec<String>| {
+            let (title, value, y) = (text(title), text(value), text(y));
+            let cells = vec![vec![Some(1.0); columns.len()]];
+            let (x, rows) = (String::new(), vec![text(1)]);
+            HeatChart { title, x, y, value, columns, rows, cells }.draw()
+        };
+        for (title, value, y, size) in [
+            (1, 1, 1, "627 170"),
+            (100, 1, 1, "951 170"),
+            (1, 60, 1, "687 170"),
+            (1, 1, 30, "627 246"),
+        ] {
+            let svg = drawn(title, value, y, vec![text(1)]);
+            assert!(svg.contains(&format!("viewBox=\"0 0 {size}\"")), "{title} {value} {y}: {svg}");
+        }
+        assert!(drawn(1, 1, 30, vec![text(1)]).contains("translate(16 123) rotate(-90)"));
+        let narrow = drawn(1, 1, 1, vec![text(20); 100]);
+        assert!(narrow.contains("viewBox=\"0 0 662 170\"") && narrow.contains("x=\"82.0\""));
     }
 
     #[test]
