@@ -45,6 +45,8 @@ const PLOT: f64 = HEIGHT - TOP - BOTTOM;
 const CHARACTER: f64 = 6.6;
 /// Height of a line of text, which names that are not level must be apart.
 const LINE: f64 = 14.0;
+/// Least distance of a turned name from the edge of the drawing.
+const EDGE: f64 = 8.0;
 /// Height of an entry of the legend.
 const ENTRY: f64 = 18.0;
 /// Sine and cosine of 40 degrees, by which names are turned that do not fit beside each other.
@@ -87,7 +89,8 @@ impl CategoryChart {
     }
 
     /// Draws the frame for these values, with the shapes that `fill` makes of its scale. It is as
-    /// wide as the heading and the names in the legend need, and as high as their number needs.
+    /// wide as the heading, turned names of places and the names in the legend need, and as high as
+    /// their number needs.
     pub(crate) fn framed<'a>(
         &self,
         values: impl Iterator<Item = f64>,
@@ -116,7 +119,30 @@ impl CategoryChart {
         let height = height.max(TOP + ENTRY * (rows + 1.0));
         let headed = left + room_for(&self.title, 14.0) + 8.0;
         let width = WIDTH.max((WIDTH - RIGHT + 40.0 + named).max(headed).round());
-        document((width, height), " font-size=\"12\"", "", &svg)
+        let hanging = self.hanging(&scale);
+        if hanging > 0.0 {
+            svg = format!("<g transform=\"translate({hanging:.0} 0)\">\n{svg}</g>\n");
+        }
+        document((width + hanging, height), " font-size=\"12\"", "", &svg)
+    }
+
+    /// Every so many places are named: turned names are as far apart as their room, seen from their
+    /// side.
+    fn named(scale: &Scale) -> usize {
+        let every = if scale.turned.is_some() { LINE / (scale.room * TURN.0) } else { 1.0 };
+        #[allow(clippy::cast_sign_loss, reason = "at least 1")]
+        let every = every.ceil().max(1.0) as usize;
+        every
+    }
+
+    /// Room left of the drawing for turned names, which hang down to the left from their places.
+    fn hanging(&self, scale: &Scale) -> f64 {
+        if scale.turned.is_none() {
+            return 0.0;
+        }
+        let named = self.places.iter().enumerate().step_by(Self::named(scale));
+        let beyond = named.map(|(at, name)| room_for(name, 12.0) * TURN.1 - scale.x(at) + EDGE);
+        beyond.fold(0.0, f64::max).ceil()
     }
 
     /// Lines across the plot at the ticks, the names of places, and the labels of both axes.
@@ -139,11 +165,7 @@ impl CategoryChart {
             let zero = scale.y(0.0);
             let _ = writeln!(svg, "<path d=\"M{left:.0} {zero:.1}h{width:.0}\" stroke=\"#888\"/>");
         }
-        // Turned names are as far apart as their room, seen from their side.
-        let every = if scale.turned.is_some() { LINE / (scale.room * TURN.0) } else { 1.0 };
-        #[allow(clippy::cast_sign_loss, reason = "at least 1")]
-        let every = every.ceil().max(1.0) as usize;
-        for (place, name) in self.places.iter().enumerate().step_by(every) {
+        for (place, name) in self.places.iter().enumerate().step_by(Self::named(scale)) {
             let (x, y) = (scale.x(place), HEIGHT - BOTTOM + 18.0);
             let at = match scale.turned {
                 Some(_) => format!(
@@ -243,6 +265,25 @@ mod tests {
         assert!(svg.contains("y=\"222.4\" width=\"153.0\" height=\"94.2\""), "{svg}");
         assert!(svg.contains("M70 222.4h510\" stroke=\"#888\""), "{svg}");
         assert!(svg.contains(">-4<") && svg.contains(">6<"), "{svg}");
+    }
+
+    /// Six places are 85 wide; the first is at 70 + 42.5. A name of 30 characters, of 0.64 times 12
+    /// each, is turned and hangs 230.4 * 0.766 = 176.5 to the left, which is 64 beyond the edge,
+    /// and 8 stay free, so that all is 72 farther right. A long name at the last place, 537.5, does
+    /// not leave the drawing.
+    #[test]
+    fn turned_names_have_room() {
+        let chart = |long: usize| {
+            let mut places = vec!["short".to_owned(); 6];
+            places[long] = "x".repeat(30);
+            let line = Line { name: String::new(), points: vec![Some(1.0); 6] };
+            CategoryChart { places, lines: vec![line], ..CategoryChart::default() }.draw()
+        };
+        let first = chart(0);
+        assert!(first.contains("rotate(-40)") && first.contains("viewBox=\"0 0 792 "), "{first}");
+        assert!(first.contains("<g transform=\"translate(72 0)\">"), "{first}");
+        let last = chart(5);
+        assert!(last.contains("rotate(-40)") && last.contains("viewBox=\"0 0 720 "), "{last}");
     }
 
     /// 30 places are 17 wide, less than their names: these are turned, and as 14 / sin 40 degrees
