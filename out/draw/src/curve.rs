@@ -40,6 +40,8 @@ const CHARACTER: f64 = 6.2;
 /// Height of the name of a curve, and the most names that stand within the plot.
 const ROW: f64 = 14.0;
 const WITHIN: usize = 8;
+/// Least distance of the last value of the horizontal axis from the edge of the drawing.
+const EDGE: f64 = 4.0;
 /// Left, top, right, bottom.
 const MARGIN: [f64; 4] = [60.0, 30.0, 15.0, 45.0];
 
@@ -115,13 +117,18 @@ impl CurveChart {
         document(self.size(), STYLE, "", &self.content())
     }
 
-    /// Width and height: more than usual where a name or the heading needs it, or where names would
+    /// Width and height: more than usual where a name, the heading or the last value of the
+    /// horizontal axis, which has its middle where the plot ends, needs it, or where names would
     /// take more than half of the plot; then they stand below each other above it.
     fn size(&self) -> (f64, f64) {
         let named = self.curves.iter().map(|curve| 10.0 + room_for(&curve.name, 11.0));
         let texts = named.chain([room_for(&self.title, 13.0)]).fold(0.0, f64::max);
-        let (_, _, left) = self.axes();
-        (SIZE.0.max((left + texts + MARGIN[2]).round()), SIZE.1 + self.above())
+        let (across, _, left) = self.axes();
+        let last = across.ticks().step_by(every(&across, left)).last().unwrap_or_default();
+        let last =
+            across.share(last) * (SIZE.0 - left - MARGIN[2]) + room_for(&number(last), 11.0) / 2.0;
+        let width = (left + texts + MARGIN[2]).max(left + last + EDGE).round();
+        (SIZE.0.max(width), SIZE.1 + self.above())
     }
 
     /// Room above the plot for the names, if these are too many to stand within it.
@@ -162,12 +169,7 @@ impl CurveChart {
             escaped(&self.title)
         );
         let base = top + height;
-        // Values that would overlap their neighbours are left out.
-        let widest = across.ticks().map(|value| number(value).len()).max().unwrap_or(0);
-        let room = width / (across.ticks().count() - 1).max(1) as f64;
-        #[allow(clippy::cast_sign_loss, reason = "widths are positive")]
-        let every = (CHARACTER * (widest + 1) as f64 / room).ceil() as usize;
-        for value in across.ticks().step_by(every.max(1)) {
+        for value in across.ticks().step_by(every(&across, left)) {
             let at = x(value);
             svg += &tick(value, &format!("M{at:.1} {top}V{base}"), "middle", (at, base + 14.0));
         }
@@ -200,6 +202,16 @@ impl CurveChart {
         }
         svg
     }
+}
+
+/// Every so many values of the horizontal axis are shown, so that none overlaps its neighbour.
+fn every(across: &Axis, left: f64) -> usize {
+    let widest = across.ticks().map(|value| number(value).len()).max().unwrap_or(0);
+    let width = SIZE.0 - left - MARGIN[2];
+    let room = width / (across.ticks().count() - 1).max(1) as f64;
+    #[allow(clippy::cast_sign_loss, reason = "widths are positive")]
+    let every = (CHARACTER * (widest + 1) as f64 / room).ceil() as usize;
+    every.max(1)
 }
 
 /// A line across the plot along `path`, and its value at a place beside it.
@@ -269,6 +281,23 @@ mod tests {
         assert!(svg.contains("points=\"116.5,58.5 568.5,286.5\""), "{svg}");
         assert!(svg.contains("stroke=\"#888\" d=\"M60 201.0H625\""), "{svg}");
         assert!(svg.contains("stroke=\"#888\" d=\"M286.0 30V315\""), "{svg}");
+    }
+
+    /// The plot ends at 625. A value of seven digits, of 0.64 times 11 each, takes 24.64 right of
+    /// that, and 4 stay free; one of two digits has room.
+    #[test]
+    fn the_last_value_has_room() {
+        let drawn = |most: f64| {
+            let points = vec![(0.0, 0.0), (most, 1.0)];
+            let curves = vec![Curve { name: "a".into(), points, band: Vec::new() }];
+            let (title, x, y) = (String::new(), String::new(), String::new());
+            CurveChart { title, x, y, curves }.draw()
+        };
+        for (most, width) in [(10.0, 640), (1e6, 654)] {
+            let svg = drawn(most);
+            assert!(svg.contains(&format!("viewBox=\"0 0 {width} 360\"")), "{most}: {svg}");
+            assert!(svg.contains(&format!("x=\"625.0\" y=\"329.0\">{most}<")), "{most}: {svg}");
+        }
     }
 
     /// Steps of 200000 up to 1400000 are 8 numbers of at most 7 digits, 6.2 wide each: the axis is
