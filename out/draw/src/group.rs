@@ -24,7 +24,8 @@ pub enum GroupShape {
     Bars,
     /// A box from the first to the third quartile with a line at the median. Lines lead to the
     /// values farthest out that lie within one and a half times the height of the box from it;
-    /// those beyond are dots (Tukey, 1977).
+    /// those beyond are dots (Tukey, 1977). Of equal quartiles only a line in the colour of the
+    /// group is left of the box.
     Boxes,
 }
 
@@ -46,6 +47,8 @@ pub struct GroupChart {
     pub shape: GroupShape,
 }
 
+/// Least height of a box, and thickness of the line that stands for a lower one.
+const FLAT: f64 = 3.0;
 /// Part of a place that shapes take.
 const USED: f64 = 0.8;
 
@@ -126,14 +129,19 @@ fn tukey(sorted: &[f64], at: (f64, f64), colour: &str, scale: &Scale) -> String 
     let low = sorted.iter().find(is_near).copied().unwrap_or(first).min(first);
     let high = sorted.iter().rev().find(is_near).copied().unwrap_or(third).max(third);
     let mut svg = whisker([low, first], at, scale) + &whisker([third, high], at, scale);
-    let style = format!("fill=\"{colour}\" fill-opacity=\"0.6\" stroke=\"#444\"");
-    svg += &rectangle([first, third], at, &style, scale);
     let (left, width) = at;
     let (y, right) = (scale.y(median), left + width);
+    // Below this height the lines around the box and at the median hide its colour.
+    let is_flat = scale.y(first) - scale.y(third) < FLAT;
+    let style = format!("fill=\"{colour}\" fill-opacity=\"0.6\" stroke=\"#444\"");
+    if !is_flat {
+        svg += &rectangle([first, third], at, &style, scale);
+    }
+    let (ink, thick) = if is_flat { (colour, FLAT) } else { ("#000", 2.0) };
     // Writing to a string cannot fail.
     let _ = writeln!(
         svg,
-        "<path d=\"M{left:.1} {y:.1}H{right:.1}\" stroke=\"#000\" stroke-width=\"2\"/>"
+        "<path d=\"M{left:.1} {y:.1}H{right:.1}\" stroke=\"{ink}\" stroke-width=\"{thick}\"/>"
     );
     for value in sorted.iter().filter(|value| !is_near(value)) {
         let (x, y) = (left + width / 2.0, scale.y(*value));
@@ -191,6 +199,23 @@ mod tests {
         assert!(svg.contains("332.3V316.6"), "{svg}");
         assert_eq!(svg.matches("<circle").count(), 1);
         assert!(svg.contains("cy=\"34.0\""), "{svg}");
+    }
+
+    /// A box of one value, or of equal ones, is a line in the colour of its group; outliers stay.
+    #[test]
+    fn a_flat_box_has_the_colour_of_its_group() {
+        for (values, dots) in [(vec![1.0], 0), (vec![1.0, 1.0, 1.0, 1.0, 5.0], 1)] {
+            let group = Group { name: String::new(), values: vec![values] };
+            let (places, groups) = (vec!["x".to_owned()], vec![group.clone(), group]);
+            let shape = GroupShape::Boxes;
+            let svg = GroupChart { places, groups, shape, ..GroupChart::default() }.draw();
+            for colour in ["#0072b2", "#d55e00"] {
+                let line = format!("stroke=\"{colour}\" stroke-width=\"3\"");
+                assert_eq!(svg.matches(&line).count(), 1, "{svg}");
+            }
+            assert!(!svg.contains("stroke=\"#000\""), "{svg}");
+            assert_eq!(svg.matches("<circle").count(), 2 * dots, "{svg}");
+        }
     }
 
     #[test]
