@@ -254,8 +254,8 @@ mod tests {
         assert_eq!(svg.matches("<circle").count(), 2);
     }
 
-    /// The axis goes from -4 to 6, so that a unit is 31.4 high and zero is at 34 + 6 * 31.4. The bar
-    /// of 5 ends there, the one of -3 begins there.
+    /// The axis goes from -4 to 6, so that a unit is 31.4 high and zero is at 34 + 6 * 31.4. The
+    /// bar of 5 ends there, the one of -3 begins there.
     #[test]
     fn bars_hang_from_zero() {
         let line = Line { name: String::new(), points: vec![Some(5.0), Some(-3.0)] };

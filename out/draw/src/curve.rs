@@ -110,7 +110,8 @@ impl Curve {
         }
         format!(
             "<rect x=\"{:.0}\" y=\"{:.0}\" width=\"{:.0}\" height=\"{ROW}\" fill=\"#fff\" \
-             fill-opacity=\"0.8\"/><text x=\"{left:.0}\" y=\"{row:.0}\" fill=\"{colour}\">{}</text>\n",
+             fill-opacity=\"0.8\"/><text x=\"{left:.0}\" y=\"{row:.0}\" \
+             fill=\"{colour}\">{}</text>\n",
             left - 2.0,
             row - ROW + 3.0,
             room_for(&self.name, 11.0) + 4.0,
