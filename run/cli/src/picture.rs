@@ -4,6 +4,7 @@ use std::path::Path;
 
 use calibrate::{Calibration, Point, Segment};
 use draw::{Curve, CurveChart, stacked};
+use results::plural;
 
 use crate::{exit::Ending, files::write_drawing};
 
@@ -52,7 +53,7 @@ fn times(name: &str, points: &[Point], pieces: &[Segment]) -> CurveChart {
         [end(piece.from), end(piece.to), (f64::NAN, f64::NAN)]
     };
     let fit = Curve {
-        name: format!("fit of {} pieces", pieces.len()),
+        name: format!("fit of {}", plural(pieces.len() as u64, "piece")),
         points: pieces.iter().flat_map(line).collect(),
         band: Vec::new(),
     };
@@ -81,5 +82,17 @@ fn rests(name: &str, points: &[Point], pieces: &[Segment]) -> CurveChart {
             curve("distance", points.iter().filter_map(share).collect()),
             curve("half the interval of 95 %", points.iter().map(noise).collect()),
         ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_piece_is_no_pieces() {
+        let piece = Segment { from: 0, to: 1024, base: 500.0, slope: 1.0 };
+        let name = |pieces: &[Segment]| times("send", &[], pieces).curves[1].name.clone();
+        assert_eq!([name(&[piece]), name(&[piece; 2])], ["fit of 1 piece", "fit of 2 pieces"]);
     }
 }

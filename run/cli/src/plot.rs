@@ -3,12 +3,14 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    str::FromStr,
 };
 
 use draw::{
     CategoryChart, Curve, CurveChart, Group, GroupChart, GroupShape, HeatChart, Line, stacked,
 };
 use results::{Columns, NamedColumn};
+use units::{Bandwidth, Bytes, Time};
 
 use crate::{
     arguments::{Plot, Shape},
@@ -21,10 +23,12 @@ type Cell = Vec<f64>;
 
 /// The rows of a table, gathered by place and group.
 struct Gathered {
-    /// The values of the horizontal axis as texts, in the order in which they come up.
+    /// The values of the horizontal axis as texts: in the order of their numbers or quantities if
+    /// all of them are such, and otherwise in that in which they come up.
     places: Vec<String>,
     /// These values as numbers, if all of them are.
     numbers: Option<Vec<f64>>,
+    /// The groups, in an order of the same kind.
     groups: Vec<String>,
     /// The values by group and place.
     cells: Vec<Vec<Cell>>,
@@ -172,10 +176,46 @@ fn gather(table: &Columns, x: &NamedColumn, y: &NamedColumn, by: Option<&NamedCo
     for list in &mut cells {
         list.resize(places.len(), Vec::new());
     }
-    Gathered { places, numbers, groups, cells }
+    let by_place = ascending(&places);
+    for list in &mut cells {
+        *list = arranged(&by_place, list);
+    }
+    let by_group = ascending(&groups);
+    Gathered {
+        places: arranged(&by_place, &places),
+        numbers: numbers.map(|numbers| arranged(&by_place, &numbers)),
+        groups: arranged(&by_group, &groups),
+        cells: arranged(&by_group, &cells),
+    }
 }
 
-/// The factor from the unit of a column to one that suits its largest number, and the label.
+/// The places of texts in ascending order, if all are numbers, sizes, times or rates; otherwise in
+/// their own.
+fn ascending(texts: &[String]) -> Vec<usize> {
+    fn all<T: FromStr>(texts: &[String]) -> Option<Vec<T>> {
+        texts.iter().map(|text| text.parse().ok()).collect()
+    }
+    let mut places: Vec<usize> = (0..texts.len()).collect();
+    // A number is no quantity, because that has a unit.
+    if let Some(numbers) = all::<f64>(texts) {
+        places.sort_by(|one, other| numbers[*one].total_cmp(&numbers[*other]));
+    } else if let Some(sizes) = all::<Bytes>(texts) {
+        places.sort_by_key(|place| sizes[*place]);
+    } else if let Some(times) = all::<Time>(texts) {
+        places.sort_by_key(|place| times[*place]);
+    } else if let Some(rates) = all::<Bandwidth>(texts) {
+        places.sort_by_key(|place| rates[*place]);
+    }
+    places
+}
+
+/// The elements of a list in the order of these places.
+fn arranged<T: Clone>(places: &[usize], list: &[T]) -> Vec<T> {
+    places.iter().map(|place| list[*place].clone()).collect()
+}
+
+/// The factor from the unit of a column to one that suits its number farthest from zero, and the
+/// label.
 fn scale(column: &NamedColumn, most: f64) -> (f64, String) {
     let picoseconds = match column.name.rsplit('_').next() {
         Some("ps") => 1.0,
@@ -201,7 +241,9 @@ fn draw(
     [x, y]: [&NamedColumn; 2],
     by: Option<&NamedColumn>,
 ) -> String {
-    let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+    let most = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold(0.0, |most: f64, value| most.max(value.abs()))
+    };
     let all = gathered.cells.iter().flatten().flatten().copied();
     let (factor, y) = scale(y, most(&mut all.clone()));
     gathered.cells.iter_mut().flatten().flatten().for_each(|value| *value *= factor);

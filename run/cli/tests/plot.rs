@@ -38,7 +38,8 @@ fn a_study_in_four_ways() {
     for (kind, shape, count) in [
         ("line", "<circle", 4),
         ("bar", "fill=\"#0072b2\"/>", 3),
-        ("box", "fill-opacity", 4),
+        // A box of one value is a line.
+        ("box", "stroke-width=\"3\"", 4),
         ("heat", "height=\"40.0\"", 4),
     ] {
         let svg = drawn(&folder, &format!("{columns} --kind {kind} --title T&T"));
@@ -74,8 +75,53 @@ fn a_table_of_a_run() {
     assert!(several.stderr.contains("out/messages.csv, out/ranks.csv"), "{}", several.stderr);
 }
 
-/// A name in `.png` is written as PNG, with two pixels for each unit of the drawing, by all that
-/// draws.
+/// Places and groups that are numbers or quantities stand in their order, others in that of the
+/// table. The values go with them: of four bars in steps of 1, the last is four times as high as
+/// the first.
+#[test]
+fn numbers_and_quantities_stand_in_their_order() {
+    let folder = Folder::new("plot-order");
+    for (name, values, ordered) in [
+        ("numbers", ["10", "9", "-2", "1.5"], ["-2", "1.5", "9", "10"]),
+        ("sizes", ["1MiB", "64B", "2 KiB", "1 KiB"], ["64B", "1 KiB", "2 KiB", "1MiB"]),
+        ("times", ["1ms", "10us", "2us", "999ns"], ["999ns", "2us", "10us", "1ms"]),
+        ("texts", ["10", "9", "none", "1"], ["10", "9", "none", "1"]),
+    ] {
+        let place = |value: &str| ordered.iter().position(|known| *known == value);
+        let row = |value: &&str| format!("{value},{}\n", place(value).expect("a place") + 1);
+        let rows: String = values.iter().map(row).collect();
+        folder.write("table.csv", &format!("a,b\n{rows}"));
+        for kind in ["bar", "box", "heat"] {
+            let svg = drawn(&folder, &format!("table.csv --x a --y b --kind {kind}"));
+            // Values of the axis are texts too, but left of the plot.
+            let names = svg.match_indices("text-anchor=\"middle\" fill=\"#444\">");
+            let names = names.filter_map(|(at, found)| svg[at + found.len()..].split('<').next());
+            assert_eq!(names.collect::<Vec<_>>(), ordered, "{name}, {kind}: {svg}");
+        }
+        let svg = drawn(&folder, "table.csv --x a --y b --kind bar");
+        let bars = svg.split("<rect x=").skip(1).filter_map(|bar| bar.split('"').nth(7));
+        let heights: Vec<f64> = bars.map(|height| height.parse().expect("a number")).collect();
+        assert!(heights.is_sorted() && heights.len() == 4, "{name}: {svg}");
+        let svg = drawn(&folder, "table.csv --x b --y b --by a --kind heat");
+        let names = svg.match_indices("text-anchor=\"end\" fill=\"#444\">");
+        let names = names.filter_map(|(at, found)| svg[at + found.len()..].split('<').next());
+        assert_eq!(names.collect::<Vec<_>>(), ordered, "{name}, rows: {svg}");
+    }
+}
+
+/// Values below zero are drawn, in a unit that suits them.
+#[test]
+fn negative_values() {
+    let folder = Folder::new("plot-negative");
+    folder.write("table.csv", "a,gain_ns\n1,-5000\n2,-2000\n3,1000\n");
+    for kind in ["line", "bar", "box"] {
+        let svg = drawn(&folder, &format!("table.csv --x a --y gain --kind {kind}"));
+        assert!(svg.contains(">-5<") && svg.contains(">1<"), "{kind}: {svg}");
+        assert!(svg.contains("gain, us"), "{kind}: {svg}");
+        assert!(svg.contains("stroke=\"#888\""), "{kind}: {svg}");
+    }
+}
+
 /// A figure that is named is replaced, one that is not named is kept.
 #[test]
 fn a_figure_is_replaced_if_it_is_named() {
@@ -91,6 +137,8 @@ fn a_figure_is_replaced_if_it_is_named() {
     assert_ne!(folder.read("figure.svg"), first);
 }
 
+/// A name in `.png` is written as PNG, with two pixels for each unit of the drawing, by all that
+/// draws.
 #[test]
 fn drawings_as_pixels() {
     let folder = studied("plot-png");
