@@ -42,11 +42,6 @@ impl Axis {
         -f64::from(self.below) * self.step
     }
 
-    /// The value at which the axis ends.
-    pub fn end(&self) -> f64 {
-        f64::from(self.above) * self.step
-    }
-
     /// The share of the axis that lies below a value.
     pub fn share(&self, value: f64) -> f64 {
         (value / self.step + f64::from(self.below)) / f64::from(self.below + self.above)
@@ -76,6 +71,12 @@ pub fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Axis {
+        fn end(self) -> f64 {
+            self.ticks().last().unwrap_or_default()
+        }
+    }
 
     /// Four to ten steps: 9 in steps of 2, 1.2 in steps of 0.2, 40 in steps of 10, 1234 in steps of
     /// 200.
