@@ -61,7 +61,7 @@ error: --set logops.L=1us: unknown key `logops.L`
     );
 }
 
-/// What tables have in common with the one that they are in makes none of them likely.
+/// Tables within one have its name in common, which makes none of them likely.
 #[test]
 fn an_unknown_key_of_a_table_with_others() {
     let folder = Folder::new("unknown-inside");
