@@ -35,6 +35,6 @@ pub use self::samples::{Operation, Sample};
 pub use diagnose::Diagnosis;
 pub use estimate::{Calibration, Estimate, Options, PARAMETERS, fit};
 pub use large::Large;
-pub use model_error::ModelError;
+pub use model_error::{ModelError, common_deviate};
 pub use output::{Provenance, replicates_table, sha256};
 pub use segments::{Point, Segment};

@@ -104,11 +104,17 @@ impl ModelError {
 
     /// Returns the factor of all times in replicate `number`: log-normal, with the median 1.
     pub(crate) fn factor(&self, number: usize) -> f64 {
-        let random = kernel::Random::new(0, FACTORS);
-        let [one, other] = [0, 1].map(|half| random.unit(number as u32, half));
-        let normal = (-2.0 * (1.0 - one).ln()).sqrt() * (std::f64::consts::TAU * other).cos();
-        (normal * self.value()).exp()
+        (common_deviate(number) * self.value()).exp()
     }
+}
+
+/// Returns the standard normal deviate that all times of replicate `number` have in common: the
+/// error of the model times it is the logarithm of their factor. Of the same number, it is the same
+/// in all tables of replicates.
+pub fn common_deviate(number: usize) -> f64 {
+    let random = kernel::Random::new(0, FACTORS);
+    let [one, other] = [0, 1].map(|half| random.unit(number as u32, half));
+    (-2.0 * (1.0 - one).ln()).sqrt() * (std::f64::consts::TAU * other).cos()
 }
 
 impl Calibration {

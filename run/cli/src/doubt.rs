@@ -53,12 +53,18 @@ impl Doubt {
     }
 
     fn describe(&self, out: &mut impl Write) -> io::Result<()> {
-        if let Some(Uncertainty { replicates, median, low, high, shares }) = &self.uncertainty {
+        if let Some(Uncertainty { replicates, median, low, high, shares, model }) =
+            &self.uncertainty
+        {
             let [median, low, high] = [median, low, high].map(|ps| results::time(time(*ps)));
             writeln!(
                 out,
                 "\nmakespan {median}, 95 % between {low} and {high} ({replicates} replicates)"
             )?;
+            if *model > 0.0 {
+                let percent = model * 100.0;
+                writeln!(out, "  {percent:.0} % of the variance is the error of the model")?;
+            }
             for (key, share) in shares {
                 let percent = share * 100.0;
                 writeln!(out, "  with {key} at its median, {percent:.0} % of the variance goes")?;
@@ -84,7 +90,7 @@ impl Doubt {
 }
 
 fn interval(found: &Uncertainty) -> Value {
-    let Uncertainty { replicates, median, low, high, shares } = found;
+    let Uncertainty { replicates, median, low, high, shares, model } = found;
     let shares: Map<String, Value> =
         shares.iter().map(|(key, share)| (key.clone(), json!(share))).collect();
     json!({
@@ -93,6 +99,7 @@ fn interval(found: &Uncertainty) -> Value {
         "low_ps": low,
         "high_ps": high,
         "variance_without": shares,
+        "variance_of_model": model,
     })
 }
 

@@ -44,6 +44,9 @@ pub struct Uncertainty {
     /// median: the square of its correlation with the makespan. Parameters that were measured
     /// together depend on each other, so that the shares need not add up to 1.
     pub shares: Vec<(String, f64)>,
+    /// The share of the variance that the error of the model brings, a factor that all times of a
+    /// replicate have in common; it is not in the shares of the keys. 0 without such an error.
+    pub model: f64,
 }
 
 /// The rates at which a makespan follows a parameter, and the range over which they hold.
@@ -64,6 +67,10 @@ pub struct Sensitivity {
     /// end of an open range there is no bound up to there: 0, or a hundred times the value.
     pub range: [Time; 2],
 }
+
+/// The least share of the variance that says that replicates have a factor in common: by chance,
+/// 200 of them show less.
+const LEAST_SHARE: f64 = 0.05;
 
 /// The keys for which there are rates.
 const RATED: [Id; 5] = [
@@ -118,16 +125,16 @@ impl Plan {
         };
         let all: Vec<Vec<(Parameter, Value)>> = rows[..count].iter().map(values).collect();
         let makespans = self.makespans(&all)?;
-        let share = |&column: &usize| {
-            let values: Vec<f64> = rows[..count].iter().map(|row| row[column]).collect();
-            (configuration.name_of(parameters[column]), explained(&values, &makespans))
+        let named = |&column: &usize| {
+            let values = rows[..count].iter().map(|row| row[column]).collect();
+            (configuration.name_of(parameters[column]), values)
         };
-        let shares = varied.iter().map(share).collect();
+        let (shares, model) = shares(varied.iter().map(named), &makespans);
         let mut sorted = makespans;
         sorted.sort_by(f64::total_cmp);
         let at = |part: f64| quantile(&sorted, part);
         let (median, low, high) = (at(0.5), at(0.025), at(0.975));
-        Ok(Uncertainty { replicates: count, median, low, high, shares })
+        Ok(Uncertainty { replicates: count, median, low, high, shares, model })
     }
 
     /// Mistakes for the classes of pairs that the calibrated file describes and of which there are
@@ -394,6 +401,39 @@ fn explained(values: &[f64], results: &[f64]) -> f64 {
     if one > 0.0 && other > 0.0 { both * both / (one * other) } else { 0.0 }
 }
 
+/// Returns the share of the variance of the makespans that goes with each parameter, of which there
+/// are its name and its values, and that which the error of the model brings.
+fn shares(
+    parameters: impl Iterator<Item = (String, Vec<f64>)>,
+    makespans: &[f64],
+) -> (Vec<(String, f64)>, f64) {
+    let common: Vec<f64> = (0..makespans.len()).map(calibrate::common_deviate).collect();
+    let found = explained(&common, &logarithms(makespans));
+    let model = if found < LEAST_SHARE { 0.0 } else { found };
+    let own = |values: &[f64]| {
+        if model > 0.0 { without(&common, values) } else { values.to_vec() }
+    };
+    let results = own(makespans);
+    let share = |values: Vec<f64>| explained(&own(&values), &results) * (1.0 - model);
+    (parameters.map(|(name, values)| (name, share(values))).collect(), model)
+}
+
+fn logarithms(values: &[f64]) -> Vec<f64> {
+    values.iter().map(|value| value.max(f64::MIN_POSITIVE).ln()).collect()
+}
+
+/// Returns values without the factor that replicates have in common, of which `common` is the
+/// logarithm but for its scale: that which leaves the least of it.
+fn without(common: &[f64], values: &[f64]) -> Vec<f64> {
+    let positive = || common.iter().zip(values).filter(|(_, value)| **value > 0.0);
+    let count = positive().count().max(1) as f64;
+    let middle = positive().map(|(deviate, _)| deviate).sum::<f64>() / count;
+    let along = |(deviate, value): (&f64, &f64)| (deviate - middle) * value.ln();
+    let square = positive().map(|(deviate, _)| (deviate - middle).powi(2)).sum::<f64>();
+    let slope = positive().map(along).sum::<f64>() / square.max(f64::MIN_POSITIVE);
+    common.iter().zip(values).map(|(deviate, value)| value * (-slope * deviate).exp()).collect()
+}
+
 /// Returns a quantile of sorted values, linear between neighbours.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
@@ -402,4 +442,37 @@ fn quantile(sorted: &[f64], part: f64) -> f64 {
     let below = place.floor() as usize;
     let above = (below + 1).min(last);
     sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A makespan of 3 a + b, where a and b are 100 with the deviations 4 and 5: nine times 16
+    /// against 25, or 0.85 and 0.15 of the variance. A factor that all have in common, with the
+    /// error 0.5, takes nearly all of it, and leaves them in the same proportion.
+    #[test]
+    fn a_common_factor_is_not_counted_with_each_parameter() {
+        let random = kernel::Random::new(7, 1);
+        let count = 2000;
+        let drawn = |which: u32, deviation: f64| -> Vec<f64> {
+            let uniform = |number| random.unit(number, which.into()) - 0.5;
+            (0..count).map(|number| 100.0 + 12.0_f64.sqrt() * deviation * uniform(number)).collect()
+        };
+        let (a, b) = (drawn(0, 4.0), drawn(1, 5.0));
+        for error in [0.0, 0.5] {
+            let factor = |number| (calibrate::common_deviate(number) * error).exp();
+            let times = |list: &[f64]| -> Vec<f64> {
+                list.iter().enumerate().map(|(number, value)| value * factor(number)).collect()
+            };
+            let (a, b) = (times(&a), times(&b));
+            let makespans: Vec<f64> = a.iter().zip(&b).map(|(a, b)| 3.0 * a + b).collect();
+            let named = [("a".to_owned(), a), ("b".to_owned(), b)];
+            let (found, model) = shares(named.into_iter(), &makespans);
+            let rest = 1.0 - model;
+            assert!((model > 0.9) == (error > 0.0), "{model}");
+            assert!((found[0].1 / rest - 0.85).abs() < 0.03, "{found:?} {model}");
+            assert!((found[1].1 / rest - 0.15).abs() < 0.03, "{found:?} {model}");
+        }
+    }
 }
