@@ -178,6 +178,15 @@ impl Fabric {
         &self.parameters
     }
 
+    /// Returns the least memory of all switches in bytes: a queue of eight bytes for each pair of
+    /// ports and lane.
+    pub fn least_memory(&self) -> u64 {
+        let lanes = u64::from(self.lanes) + 1;
+        let switches = (self.hosts()..self.devices()).map(DeviceId);
+        let pairs = switches.map(|device| (self.ports(device).len() as u64).pow(2));
+        pairs.fold(0, u64::saturating_add).saturating_mul(8 * lanes)
+    }
+
     #[inline]
     pub(crate) fn ports(&self, device: DeviceId) -> &[Port] {
         let ends = self.first.get(device.index()..).and_then(|rest| rest.first_chunk());

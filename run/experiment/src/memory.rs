@@ -11,13 +11,18 @@ const PER_RANK: u64 = 256;
 /// Where the system does not tell how much there is, everything fits.
 pub(crate) fn suffices(ranks: u32, schedule: u64) -> Result<(), String> {
     let needed = u64::from(ranks) * PER_RANK + schedule;
+    has(needed).map_err(|text| format!("{ranks} ranks need {text}"))
+}
+
+/// Checks that so many bytes can fit into the memory of this machine. The error says how much they
+/// are, and how much there is.
+pub(crate) fn has(needed: u64) -> Result<(), String> {
     match total().filter(|&total| needed > total) {
         None => Ok(()),
-        Some(total) => Err(format!(
-            "{ranks} ranks need at least {} of memory; this machine has {}",
-            gigabytes(needed),
-            gigabytes(total)
-        )),
+        Some(total) => {
+            let [needed, total] = [needed, total].map(gigabytes);
+            Err(format!("at least {needed} of memory; this machine has {total}"))
+        }
     }
 }
 
@@ -31,4 +36,17 @@ fn total() -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn more_than_any_machine_has_is_refused() {
+        let said = super::has(u64::MAX).expect_err("too much");
+        assert!(
+            said.starts_with("at least 18446744073.7 GB of memory; this machine has "),
+            "{said}"
+        );
+        assert_eq!(super::has(1), Ok(()));
+    }
 }

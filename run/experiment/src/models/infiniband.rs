@@ -59,6 +59,10 @@ pub(crate) fn resolve(
     let fabric = fabric.map_err(|wrong| {
         wrong.iter().map(|wrong| parameters::wrong(configuration, wrong)).collect::<Vec<_>>()
     })?;
+    crate::memory::has(fabric.least_memory()).map_err(|text| {
+        let message = format!("the queues between the ports of its switches need {text}");
+        vec![configuration.mistake(keys::network::TOPOLOGY, message)]
+    })?;
     let cables = Cables { fabric: Arc::new(fabric), levels };
     let remarks = routed.remarks(&imported);
     Ok((Switched::new(imported, places, cables), remarks))
