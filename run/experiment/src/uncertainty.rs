@@ -68,9 +68,9 @@ pub struct Sensitivity {
     pub range: [Time; 2],
 }
 
-/// The least share of the variance that says that replicates have a factor in common: by chance,
-/// 200 of them show less.
-const LEAST_SHARE: f64 = 0.05;
+/// The least share of the variance, times the number of replicates, that says that these have a
+/// factor in common: the square of 3.2 standard deviations of what chance shows.
+const LEAST_SHARE: f64 = 10.0;
 
 /// The keys for which there are rates.
 const RATED: [Id; 5] = [
@@ -409,7 +409,7 @@ fn shares(
 ) -> (Vec<(String, f64)>, f64) {
     let common: Vec<f64> = (0..makespans.len()).map(calibrate::common_deviate).collect();
     let found = explained(&common, &logarithms(makespans));
-    let model = if found < LEAST_SHARE { 0.0 } else { found };
+    let model = if found * (makespans.len() as f64) < LEAST_SHARE { 0.0 } else { found };
     let own = |values: &[f64]| {
         if model > 0.0 { without(&common, values) } else { values.to_vec() }
     };
