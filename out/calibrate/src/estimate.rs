@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use kernel::Random;
+
 use crate::{
     cells::{cells, resolution},
     diagnose::{self, Diagnosis},
@@ -145,8 +147,15 @@ pub(crate) fn fit_set(samples: &[Sample], set: u32, options: Options) -> Calibra
     let mut estimates = BTreeMap::new();
     for (place, (name, _)) in PARAMETERS.iter().take(Derived::COUNT).enumerate() {
         let column: Vec<f64> = all.iter().map(|replicate| replicate.values[place]).collect();
-        estimates.extend(interval(derived.values[place], column, factor).map(|e| (*name, e)));
+        let found = interval(derived.values[place], column, factor);
+        let reach = derived.with_part(0.0).values[place] - derived.values[place];
+        estimates.extend(found.map(|estimate| (*name, reaching(estimate, reach))));
     }
+    // Where a time may be overhead or latency, each replicate has its own part of it in both.
+    let parts = Random::new(u64::from(set), Derived::PARTS);
+    let part =
+        |(number, replicate): (usize, Derived)| replicate.with_part(parts.unit(number as u32, 0));
+    let all: Vec<Derived> = all.into_iter().enumerate().map(part).collect();
     let trip = all.iter().map(|replicate| replicate.one_way).collect();
     fitted.one_way = interval(derived.one_way, trip, factor).map(clipped);
     fitted.hidden_gap = Some(derived.values[Derived::GAP]).filter(|gap| gap.is_finite());
@@ -177,6 +186,13 @@ pub(crate) fn interval(value: f64, mut replicates: Vec<f64>, factor: f64) -> Opt
         low: value + away(0.025).min(-least),
         high: value + away(0.975).max(least),
     })
+}
+
+/// Returns an estimate whose value may be larger or smaller by `reach` for all that samples tell.
+fn reaching(estimate: Estimate, reach: f64) -> Estimate {
+    let Estimate { value, low, high } = estimate;
+    let least = if reach < 0.0 { (low + reach).max(0.0) } else { low };
+    Estimate { value, low: low.min(least), high: high + reach.max(0.0) }
 }
 
 /// Returns the interval about a value from its replicates, with the same caution as [`fit`]: wider

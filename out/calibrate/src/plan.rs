@@ -29,6 +29,8 @@ pub struct Derived {
     pub one_way: f64,
     /// The solution of the equations of round trips.
     pub solution: Option<Solution>,
+    /// True if o of the sender is at most this, and nothing tells how much of it is latency.
+    pub at_most: bool,
     /// The number of equations beyond that of the unknowns.
     degrees: usize,
 }
@@ -40,10 +42,24 @@ impl Derived {
     pub const OVERHEAD: usize = 1;
     /// The place of g.
     pub const GAP: usize = 4;
+    /// The purpose of the random numbers that share a time among the sender's overhead and L.
+    pub const PARTS: u32 = 5;
 
     /// Returns for each parameter whether it follows.
     pub fn known(&self) -> [bool; Self::COUNT] {
         self.values.map(f64::is_finite)
+    }
+
+    /// Returns the same with `part` of what o of the sender may at most be, and the rest in L.
+    pub fn with_part(mut self, part: f64) -> Self {
+        if self.at_most {
+            let sides = if self.values[3].is_nan() { 2.0 } else { 1.0 };
+            let moved = self.values[2] * (1.0 - part) * sides;
+            self.values[0] += moved;
+            self.values[1] -= moved / 2.0;
+            self.values[2] *= part;
+        }
+        self
     }
 
     /// Returns by how much residuals exceed what the noise explains, if they clearly do.
@@ -66,9 +82,11 @@ pub struct Plan {
     small: f64,
     /// The time that a byte costs the receiver.
     receiver_per_byte: Option<f64>,
-    /// True if all delays disturb the overhead of messages of one packet, so that only the gap at
-    /// one byte bounds it.
+    /// True if all delays disturb the overhead, so that only what messages cost without a delay
+    /// bounds it.
     bounded: bool,
+    /// True if there are messages of several packets.
+    has_packets: bool,
     /// True if round trips with a delay tell o.
     pub delayed: bool,
     /// True if they do so at several sizes, and so tell O. What else rises may be the gap.
@@ -116,9 +134,8 @@ impl Plan {
             (first(&[Operation::ReceiveBusy, Operation::Receive]), limit.largest() as f64);
         let receiver_line = receiver.and_then(|curve| curve.start(&medians.measured, limit));
         Self {
-            bounded: kinds.packet.is_some()
-                && delays.disturbed > 0
-                && !rows.iter().any(|row| row.delay > 0.0),
+            bounded: delays.disturbed > 0 && !rows.iter().any(|row| row.delay > 0.0),
+            has_packets: kinds.packet.is_some(),
             delayed: delays.disturbed > 0 || rows.iter().any(|row| row.delay > 0.0),
             rises: sizes(&|key| {
                 let is_small = kinds.packet.is_none_or(|packet| key.bytes <= packet);
@@ -179,7 +196,7 @@ impl Plan {
             None => 0..=steps,
         };
         // Without a delay no overhead shows beside the gap.
-        let flat = if self.bounded { 0..=0 } else { flat };
+        let flat = if self.bounded && self.has_packets { 0..=0 } else { flat };
         let solution = self.has_trips().then(|| self.problem.solve(times, flat)).flatten();
         let value = |place: usize| {
             solution.filter(|found| found.known[place]).map_or(f64::NAN, |s| s.unknowns[place])
@@ -202,7 +219,8 @@ impl Plan {
         // Where both overheads are longer than a message takes, the delays that tell that of the
         // sender may have added to it, and a call alone tells it better.
         let alone = sender.map(|(time, _)| time).filter(|time| *time < send);
-        let send = alone.filter(|_| of_both(send) > value(0)).unwrap_or(send);
+        let alone = alone.filter(|_| of_both(send) > value(0));
+        let send = alone.unwrap_or(send);
         let both = of_both(send);
         // Together they are no longer than that in any case.
         let share = (value(0) / both).clamp(0.0, 1.0);
@@ -221,6 +239,7 @@ impl Plan {
                 per_byte,
             ],
             one_way: value(0),
+            at_most: self.bounded && alone.is_none() && !send.is_nan(),
             solution,
             degrees: self.problem.rows.len().saturating_sub(known),
         }
@@ -327,13 +346,19 @@ impl Usable {
     }
 
     fn disturbed(&self) -> Option<Diagnosis> {
+        let others = match self.clear {
+            0 => "no other tells the overhead: that of the sender is at most what such a message \
+                  costs, and what it is less, L is more"
+                .to_owned(),
+            clear => {
+                format!("{clear} others tell the overhead, and what messages without a delay cost")
+            }
+        };
         let text = format!(
             "in {} cells a message after a delay costs more than {:.0} % of what it does without \
-             one, where the overhead is part of it; {} others tell the overhead, and what messages \
-             without a delay cost",
+             one, where the overhead is part of it; {others}",
             self.disturbed,
             (1.0 + CLEAR) * 100.0,
-            self.clear
         );
         (self.disturbed > 0).then_some(Diagnosis { name: "delay-disturbs", text })
     }
