@@ -144,13 +144,7 @@ pub(crate) fn fit_set(samples: &[Sample], set: u32, options: Options) -> Calibra
         units.widening()
     };
     let factor = CAUTION * doubt * derived.misfit();
-    let mut estimates = BTreeMap::new();
-    for (place, (name, _)) in PARAMETERS.iter().take(Derived::COUNT).enumerate() {
-        let column: Vec<f64> = all.iter().map(|replicate| replicate.values[place]).collect();
-        let found = interval(derived.values[place], column, factor);
-        let reach = derived.with_part(0.0).values[place] - derived.values[place];
-        estimates.extend(found.map(|estimate| (*name, reaching(estimate, reach))));
-    }
+    let estimates = intervals(&derived, &all, factor);
     // Where a time may be overhead or latency, each replicate has its own part of it in both.
     let parts = Random::new(u64::from(set), Derived::PARTS);
     let part =
@@ -165,6 +159,18 @@ pub(crate) fn fit_set(samples: &[Sample], set: u32, options: Options) -> Calibra
         .and_then(ModelError::shown);
     fitted.keep_replicates(&all);
     fitted
+}
+
+/// Returns the intervals of all parameters that follow, `factor` times as wide as replicates have.
+fn intervals(derived: &Derived, all: &[Derived], factor: f64) -> BTreeMap<&'static str, Estimate> {
+    let least = derived.with_part(0.0);
+    let of = |(place, (name, _)): (usize, &(&'static str, &str))| {
+        let value = derived.values[place];
+        let column = all.iter().map(|replicate| replicate.values[place]).collect();
+        let found = interval(value, column, factor)?;
+        Some((*name, reaching(found, least.values[place] - value)))
+    };
+    PARAMETERS.iter().take(Derived::COUNT).enumerate().filter_map(of).collect()
 }
 
 fn named_segments(curves: &BTreeMap<Operation, Curve>) -> BTreeMap<String, Vec<Segment>> {

@@ -85,8 +85,6 @@ pub struct Plan {
     /// True if all delays disturb the overhead, so that only what messages cost without a delay
     /// bounds it.
     bounded: bool,
-    /// True if there are messages of several packets.
-    has_packets: bool,
     /// True if round trips with a delay tell o.
     pub delayed: bool,
     /// True if they do so at several sizes, and so tell O. What else rises may be the gap.
@@ -135,7 +133,6 @@ impl Plan {
         let receiver_line = receiver.and_then(|curve| curve.start(&medians.measured, limit));
         Self {
             bounded: delays.disturbed > 0 && !rows.iter().any(|row| row.delay > 0.0),
-            has_packets: kinds.packet.is_some(),
             delayed: delays.disturbed > 0 || rows.iter().any(|row| row.delay > 0.0),
             rises: sizes(&|key| {
                 let is_small = kinds.packet.is_none_or(|packet| key.bytes <= packet);
@@ -196,7 +193,7 @@ impl Plan {
             None => 0..=steps,
         };
         // Without a delay no overhead shows beside the gap.
-        let flat = if self.bounded && self.has_packets { 0..=0 } else { flat };
+        let flat = if self.bounded && self.small < self.limit { 0..=0 } else { flat };
         let solution = self.has_trips().then(|| self.problem.solve(times, flat)).flatten();
         let value = |place: usize| {
             solution.filter(|found| found.known[place]).map_or(f64::NAN, |s| s.unknowns[place])

@@ -1,5 +1,5 @@
-//! A network on which messages after a delay cost more, since somebody has to wake up for them: then
-//! the sender's overhead is only known to be at most what messages in a row cost.
+//! A network on which messages after a delay cost more, since somebody has to wake up for them:
+//! then the sender's overhead is only known to be at most what messages in a row cost.
 
 use calibrate::{Calibration, Estimate, Operation, Options, Sample, fit};
 use kernel::Random;
