@@ -178,13 +178,13 @@ impl Fabric {
         &self.parameters
     }
 
-    /// Returns the least memory of all switches in bytes: a queue of eight bytes for each pair of
-    /// ports and lane.
-    pub fn least_memory(&self) -> u64 {
-        let lanes = u64::from(self.lanes) + 1;
-        let switches = (self.hosts()..self.devices()).map(DeviceId);
-        let pairs = switches.map(|device| (self.ports(device).len() as u64).pow(2));
-        pairs.fold(0, u64::saturating_add).saturating_mul(8 * lanes)
+    /// Returns the least memory of the switches of a graph in bytes: a queue of eight bytes for each
+    /// pair of ports and lane, of which there are `lanes` and that of management. It is known before
+    /// anything is built.
+    pub fn least_memory(graph: &Graph, lanes: u8) -> u64 {
+        let switches = graph.hosts()..graph.devices();
+        let pairs = switches.map(|device| u64::from(graph.ports(device)).pow(2));
+        pairs.fold(0, u64::saturating_add).saturating_mul(8 * (u64::from(lanes) + 1))
     }
 
     #[inline]

@@ -54,14 +54,14 @@ pub(crate) fn resolve(
     switched::places_on(configuration, topology, &mut places)?;
     let levels = levels(configuration).map_err(|found| vec![found])?;
     let count = levels.iter().max().unwrap_or(&0) + 1;
+    crate::memory::has(Fabric::least_memory(&topology.graph, count)).map_err(|text| {
+        let message = format!("the queues between the ports of its switches need {text}");
+        vec![configuration.mistake(keys::network::TOPOLOGY, message)]
+    })?;
     let routed = stock.routes(configuration, &imported, count)?;
     let fabric = Fabric::new(&topology.graph, Arc::clone(&routed.routes), parameters);
     let fabric = fabric.map_err(|wrong| {
         wrong.iter().map(|wrong| parameters::wrong(configuration, wrong)).collect::<Vec<_>>()
-    })?;
-    crate::memory::has(fabric.least_memory()).map_err(|text| {
-        let message = format!("the queues between the ports of its switches need {text}");
-        vec![configuration.mistake(keys::network::TOPOLOGY, message)]
     })?;
     let cables = Cables { fabric: Arc::new(fabric), levels };
     let remarks = routed.remarks(&imported);
