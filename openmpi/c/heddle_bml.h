@@ -49,7 +49,7 @@ struct heddle_way {
 struct heddle_endpoint {
     struct heddle_way ways[HEDDLE_MOST_RAILS]; /* by the number of the rail */
     uint8_t usable;                            /* a bit for each rail that leads there */
-    uint8_t turn;
+    struct heddle_toward sent, asked;          /* of messages, and of parts of large ones */
     uint32_t number;
     mca_bml_base_endpoint_t *base;
     mca_bml_base_btl_t *stock; /* the list for first fragments that r2 has made */

@@ -33,10 +33,16 @@ heddle_host *heddle_host_new(const struct heddle_rail *rails, uint32_t count, co
                              const char *segment, uint32_t processes, struct heddle_reason reason);
 void heddle_host_free(heddle_host *host);
 
+/* The state that the scheduler keeps for a destination; zeros at first. */
+struct heddle_toward {
+    uint64_t arrives;
+    uint8_t rail, turn;
+};
+
 /* The rail of a message whose send begins now. `usable` has a bit for each rail that leads to the
- * destination, at least one; `turn` belongs to the destination, 0 at first. One thread at a
- * time. */
-uint8_t heddle_choose(heddle_host *host, uint64_t bytes, uint8_t usable, uint8_t *turn);
+ * destination, at least one; `toward` belongs to the destination. One thread at a time. */
+uint8_t heddle_choose(heddle_host *host, uint64_t bytes, uint8_t usable,
+                      struct heddle_toward *toward);
 
 /* A rail carries bytes that nobody asked it about, those of a large message. */
 void heddle_used(const heddle_host *host, uint8_t rail, uint64_t bytes);

@@ -52,7 +52,8 @@ void heddle_weigh(struct heddle_endpoint *endpoint, uint64_t bytes)
                 heddle_used(heddle.incoming, (uint8_t)rail,
                             (uint64_t)(shares[rail] * (double)bytes));
     } else {
-        uint8_t first = heddle_choose(heddle.incoming, bytes, endpoint->usable, &endpoint->turn);
+        uint8_t usable = endpoint->usable;
+        uint8_t first = heddle_choose(heddle.incoming, bytes, usable, &endpoint->asked);
         for (unsigned rail = 0; rail < heddle.count; rail++)
             shares[rail] = rail == first;
     }

@@ -75,7 +75,7 @@ static unsigned choose(struct heddle_endpoint *endpoint, size_t bytes)
 {
     unsigned rail;
     OPAL_THREAD_LOCK(&heddle_lock);
-    rail = heddle_choose(heddle.host, bytes, heddle_within_limits(endpoint), &endpoint->turn);
+    rail = heddle_choose(heddle.host, bytes, heddle_within_limits(endpoint), &endpoint->sent);
     OPAL_THREAD_UNLOCK(&heddle_lock);
     return rail;
 }

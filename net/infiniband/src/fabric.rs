@@ -178,9 +178,9 @@ impl Fabric {
         &self.parameters
     }
 
-    /// Returns the least memory of the switches of a graph in bytes: a queue of eight bytes for each
-    /// pair of ports and lane, of which there are `lanes` and that of management. It is known before
-    /// anything is built.
+    /// Returns the least memory of the switches of a graph in bytes: a queue of eight bytes for
+    /// each pair of ports and lane, of which there are `lanes` and that of management. It is known
+    /// before anything is built.
     pub fn least_memory(graph: &Graph, lanes: u8) -> u64 {
         let switches = graph.hosts()..graph.devices();
         let pairs = switches.map(|device| u64::from(graph.ports(device)).pow(2));

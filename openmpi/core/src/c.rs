@@ -15,7 +15,13 @@ use std::{
 use rails::MOST_RAILS;
 
 use crate::{
-    Error, cache::Cache, estimate::Samples, host::Host, machine, rail::Rail, segment::Segment,
+    Error,
+    cache::Cache,
+    estimate::Samples,
+    host::{Host, Toward},
+    machine,
+    rail::Rail,
+    segment::Segment,
 };
 
 /// A text of the caller's for the reason of an error.
@@ -88,11 +94,11 @@ pub unsafe extern "C" fn heddle_choose(
     host: *mut Host,
     bytes: u64,
     usable: u8,
-    turn: *mut u8,
+    toward: *mut Toward,
 ) -> u8 {
     // SAFETY: both are the caller's, who lets one thread at a time call.
-    let (host, turn) = unsafe { (&mut *host, &mut *turn) };
-    host.choose(bytes, usable, turn)
+    let (host, toward) = unsafe { (&mut *host, &mut *toward) };
+    host.choose(bytes, usable, toward)
 }
 
 /// Notes bytes of a large message.

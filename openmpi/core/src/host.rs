@@ -26,6 +26,18 @@ pub struct Host {
     last: u8,
 }
 
+/// The state that the scheduler keeps for a destination; zeros at first.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Toward {
+    /// The time by which the messages arrive that another one may overtake.
+    pub arrives: Ticks,
+    /// The rail of the last message.
+    pub rail: u8,
+    /// The counter of policies that give rails their turns.
+    pub turn: u8,
+}
+
 /// A rail counts as slower than its parameters say beyond this factor: the time of some thousand
 /// bytes varies with what processes are doing at either end.
 const SLOWER: f64 = 2.0;
@@ -55,9 +67,9 @@ impl Host {
     }
 
     /// Chooses the rail of a message whose send begins now. `usable` has a bit for each rail that
-    /// leads to the destination; `turn` belongs to the destination, and is 0 at its start.
-    pub fn choose(&mut self, bytes: u64, usable: u8, turn: &mut u8) -> u8 {
-        self.choose_at(Message { now: now(), bytes, usable }, turn)
+    /// leads to the destination, to which `toward` belongs.
+    pub fn choose(&mut self, bytes: u64, usable: u8, toward: &mut Toward) -> u8 {
+        self.choose_at(Message { now: now(), bytes, usable }, toward)
     }
 
     /// A send begins when the message before it is off this process's hands and off the
@@ -66,13 +78,13 @@ impl Host {
     /// a rail is gathered with it and takes no longer than the rail is busy. So small messages,
     /// which keep a rail busy for less than a change takes, find their rail free again, and stay:
     /// a second rail brings something only where g + G(s-1) > o, as in the thesis.
-    fn choose_at(&mut self, message: Message, turn: &mut u8) -> u8 {
+    fn choose_at(&mut self, message: Message, toward: &mut Toward) -> u8 {
         if !self.by_time {
-            return self.scheduler.choose(message, turn);
+            return self.scheduler.choose(message, &mut toward.turn);
         }
         let free = if self.free > message.now.saturating_add(FAR) { 0 } else { self.free };
         let message = Message { now: message.now.max(free), ..message };
-        let rail = self.earliest(message, turn);
+        let rail = self.earliest(message, toward);
         let taken = &self.rails[usize::from(rail)];
         let busy = taken.parameters().busy(message.bytes);
         let takes = if rail == self.last { taken.change.min(busy) } else { taken.change };
@@ -81,25 +93,58 @@ impl Host {
     }
 
     /// Asks a policy that compares times, and notes that the rail is busy.
-    fn earliest(&mut self, message: Message, turn: &mut u8) -> u8 {
+    ///
+    /// A message that overtakes the one before it to the same process waits for it there, as MPI
+    /// delivers them in order. So it stays on that one's rail unless this makes the delivery later
+    /// by more than a change of rails takes. Messages that stay so do not count as those that the
+    /// next one overtakes: together they wait no longer than that.
+    fn earliest(&mut self, message: Message, toward: &mut Toward) -> u8 {
+        let mut usable = message.usable;
         loop {
             let before: [Ticks; MOST_RAILS] =
                 std::array::from_fn(|rail| self.segment.finish.0[rail].load(Ordering::Acquire));
-            for (rail, &finish) in before.iter().enumerate().take(self.rails.len()) {
-                // A time that far ahead is from before the clock began again.
-                let is_old = finish > message.now.saturating_add(FAR);
-                let finish = if is_old { 0 } else { finish };
-                self.scheduler.set(rail as u8, finish, self.rate(rail as u8));
+            // A time that far ahead is from before the clock began again.
+            let is_old = |time: Ticks| time > message.now.saturating_add(FAR);
+            let finish = before.map(|finish| if is_old(finish) { 0 } else { finish });
+            for (rail, finish) in (0..).zip(finish).take(self.rails.len()) {
+                self.scheduler.set(rail, finish, self.rate(rail));
             }
-            let rail = self.scheduler.choose(message, turn);
+            let rail = self.scheduler.choose(Message { usable, ..message }, &mut toward.turn);
             let place = usize::from(rail);
-            let (old, new) = (before[place], self.scheduler.finish(rail));
-            let finish = &self.segment.finish.0[place];
+            let arrival = |rail: u8| self.arrival(&message, rail, finish[usize::from(rail)]);
+            if is_old(toward.arrives) {
+                toward.arrives = 0;
+            }
+            let last = toward.rail;
+            let stays = usable != message.usable;
+            let may_stay = !stays && rail != last && usable >> last & 1 == 1;
+            if may_stay && arrival(rail) < toward.arrives {
+                let change = self.rails[place].change;
+                if arrival(last) <= toward.arrives.saturating_add(change) {
+                    usable = 1 << last;
+                    continue;
+                }
+            }
+            let new = self.scheduler.finish(rail);
+            let shared = &self.segment.finish.0[place];
             // Another process may have used the rail in between: then all is compared again.
-            if finish.compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            let ordering = (Ordering::AcqRel, Ordering::Relaxed);
+            if shared.compare_exchange(before[place], new, ordering.0, ordering.1).is_ok() {
+                if !stays {
+                    toward.arrives = toward.arrives.max(arrival(rail));
+                }
+                toward.rail = rail;
                 return rail;
             }
         }
+    }
+
+    /// Returns when a message arrives over a rail that has finished what it has to do by `finish`.
+    fn arrival(&self, message: &Message, rail: u8, finish: Ticks) -> Ticks {
+        let known =
+            self.rails.get(usize::from(rail)).map_or_else(Default::default, Rail::parameters);
+        let known = Parameters { gap_per_byte: self.rate(rail), ..known };
+        message.now.max(finish).saturating_add(known.delivery(message.bytes))
     }
 
     /// Notes that a rail carries bytes that nobody asked it about, those of a large message.
@@ -254,7 +299,7 @@ mod tests {
             .map(|()| Host::new(&two(), "vft", Segment::shared(&name, 2).unwrap()).unwrap());
         let hosts = (0..12).map(|turn| {
             let host = if turn % 2 == 0 { &mut one } else { &mut other };
-            host.choose_at(message(1001), &mut 0)
+            host.choose_at(message(1001), &mut Toward::default())
         });
         assert_eq!(hosts.collect::<Vec<_>>(), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0]);
     }
@@ -268,18 +313,18 @@ mod tests {
         // A time that is known later and shorter is one of the same mark, or of a lesser one.
         host.slower(0, 1 << 20, 3.0);
         assert_eq!([host.rate(0), host.rate(1)], [40 << 20, 10 << 20]);
-        assert_eq!(host.choose_at(message(1001), &mut 0), 1);
+        assert_eq!(host.choose_at(message(1001), &mut Toward::default()), 1);
         host.slower(0, 40 << 20, f64::INFINITY);
         assert_eq!(host.rate(0), 1_000_000 << 20);
         host.as_fast(0);
         assert!(!host.is_slower(0));
-        assert_eq!(host.choose_at(message(1001), &mut 0), 0);
+        assert_eq!(host.choose_at(message(1001), &mut Toward::default()), 0);
     }
 
     #[test]
     fn policies_that_take_turns_use_no_times() {
         let mut host = Host::new(&two(), "round-robin", Segment::own()).unwrap();
-        let taken = [(); 4].map(|()| host.choose_at(message(1), &mut 0));
+        let taken = [(); 4].map(|()| host.choose_at(message(1), &mut Toward::default()));
         assert_eq!(taken, [0, 1, 0, 1]);
         assert_eq!(host.segment.finish.0[0].load(Ordering::Relaxed), 0);
     }
@@ -288,7 +333,7 @@ mod tests {
     fn times_from_before_the_clock_began_again_count_as_past() {
         let mut host = Host::new(&two(), "vft", Segment::own()).unwrap();
         host.segment.finish.0[0].store(u64::MAX, Ordering::Relaxed);
-        assert_eq!(host.choose_at(message(1001), &mut 0), 0);
+        assert_eq!(host.choose_at(message(1001), &mut Toward::default()), 0);
     }
 
     /// 70 kB over rails of 8 and 80 ns/B with ways of 50 and 250 us: T = 50 + 8 a = 250 + 80 b with
@@ -313,7 +358,7 @@ mod tests {
     fn small_messages_see_that_a_rail_carries_large_ones() {
         let mut host = Host::new(&two(), "vft", Segment::own()).unwrap();
         host.used(0, 1 << 40);
-        let mut choose = || host.choose(1000, 3, &mut 0);
+        let mut choose = || host.choose(1000, 3, &mut Toward::default());
         assert_eq!(choose(), 1);
     }
 
@@ -344,7 +389,7 @@ mod tests {
         });
         let choices = |bytes: u64| {
             let mut host = Host::new(&twins, "vft", Segment::own()).unwrap();
-            [(); 6].map(|()| host.choose_at(message(bytes), &mut 0))
+            [(); 6].map(|()| host.choose_at(message(bytes), &mut Toward::default()))
         };
         assert_eq!(choices(1001), [0; 6]);
         assert_eq!(choices(2001), [0, 1, 0, 1, 0, 1]);
@@ -362,8 +407,45 @@ mod tests {
         });
         let mut host = Host::new(&twins, "vft", Segment::own()).unwrap();
         let sizes = [1001, 10_001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001];
-        let taken = sizes.map(|bytes| host.choose_at(message(bytes), &mut 0));
+        let taken = sizes.map(|bytes| host.choose_at(message(bytes), &mut Toward::default()));
         assert_eq!(taken, [0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0]);
+    }
+
+    /// To one process: the third, at 23, would arrive at 32 on the other rail, and wait there for
+    /// the second, which arrives at 99. On that one's rail it arrives at 108, less than a change
+    /// later. The fourth would arrive at 117, and changes rails; those behind it stay there.
+    #[test]
+    fn messages_stay_behind_one_that_they_would_wait_for() {
+        let twins = ["a", "b"].map(|name| Rail {
+            gap_per_byte: 9 << 20,
+            change: 14_000 << 10,
+            ..Rail::named(name)
+        });
+        let mut host = Host::new(&twins, "vft", Segment::own()).unwrap();
+        let mut toward = Toward::default();
+        let sizes = [1001, 10_001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001];
+        let taken = sizes.map(|bytes| host.choose_at(message(bytes), &mut toward));
+        assert_eq!(taken, [0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]);
+    }
+
+    /// Nine messages of 4097 bytes take 33 us each on a rail of 8 ns/B, and arrive until 345. A
+    /// byte behind them, sent at 126, would arrive at 326 on a rail of 200 us, and wait there. To
+    /// another process it takes that rail.
+    #[test]
+    fn the_end_of_a_burst_does_not_overtake_it() {
+        let rail = |name, rate: u64, latency: u64| Rail {
+            gap_per_byte: rate << 20,
+            latency: latency << 10,
+            change: 14_000 << 10,
+            ..Rail::named(name)
+        };
+        let rails = [rail("fast", 8, 50_000), rail("slow", 80, 200_000)];
+        let mut host = Host::new(&rails, "vft", Segment::own()).unwrap();
+        let mut toward = Toward::default();
+        let burst = [(); 9].map(|()| host.choose_at(message(4097), &mut toward));
+        assert_eq!(burst, [0; 9]);
+        assert_eq!(host.choose_at(message(1), &mut toward), 0);
+        assert_eq!(host.choose_at(message(1), &mut Toward::default()), 1);
     }
 
     #[test]
