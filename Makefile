@@ -158,18 +158,22 @@ rails: setup
 		--parsable --path pkglibdir | sed 's/.*://')"
 	@echo "mpirun --mca bml heddle ..."
 
-# Of the libraries, the demo makes those that its program loads, and only if they are not newer
-# than what they are made by.
+# The command comes first, so that there is something to see before the libraries are built that MPI
+# programs load. Of these, the demo makes those of its program, and only if they are not newer than
+# what they are made by.
 FOR_C := $(TARGET)/release/mpi/.for-c
 demo: announce setup-rust
-	cargo build --release --locked
+	cargo build --release --locked --bin heddle
+	@examples/demo.sh $(HEDDLE) $(TARGET)/demo command
+	@[ -e $(FOR_C) ] || printf '\nNow what MPI programs load, half a minute of processor time:\n'
+	@cargo build --release --locked --quiet
 	@for part in heddle-mpi-libraries libheddle_mpi.so libheddle_in_process.so; do \
 		[ $(FOR_C) -nt $(TARGET)/release/$$part ] || old=1; done; [ -z "$$old" ] || \
 		{ $(TARGET)/release/heddle-mpi-libraries $(TARGET)/release --for-c && touch $(FOR_C); }
-	@examples/demo.sh $(HEDDLE) $(TARGET)/demo
+	@examples/demo.sh $(HEDDLE) $(TARGET)/demo mpi
 
 announce:
-	@[ -x $(HEDDLE) ] || echo "Building the command takes about five minutes of processor time," \
+	@[ -x $(HEDDLE) ] || echo "Building the command takes about four minutes of processor time," \
 		"once; the examples take seconds."
 
 # All programs run, so that one look shows all that fails. Examples are programs that measure: lint
