@@ -53,7 +53,7 @@ pub use performance::{Performance, Usage, Used};
 pub use progress::{Progress, Snapshot, Work, end_status, show_status};
 pub use records::{MessageTable, SliceTable};
 pub use screen::{Screen, shows_unicode};
-pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
+pub use summary::{CriticalPathSummary, DeadlockSummary, OwnCycle, Pending, Summary};
 pub use table::{
     ActivityRow, Call, CallRow, Cell, Column, Columns, ComputationRow, ConnectionRow, DeviceRow,
     Fixed, FlowRow, HopRow, Kind, LaneRow, LineRow, LoadRow, LossRow, MessageRow, NamedColumn,

@@ -67,6 +67,23 @@ pub struct DeadlockSummary {
     /// Ranks of which each waits for the next and the last for the first; empty if there is no
     /// cycle.
     pub cycle: Vec<u32>,
+    /// Cycles within ranks: operations that wait for each other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub own_cycles: Vec<OwnCycle>,
+}
+
+/// Operations of one rank that wait for each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OwnCycle {
+    /// The rank.
+    pub rank: u32,
+    /// Operations of which each waits for the next and the last for the first.
+    pub operations: Vec<u32>,
+    /// Number of operations of the rank that can never start.
+    pub stuck: u64,
+    /// Line of the first operation in the schedule's text, from 1, if it came from text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
 }
 
 /// An operation that can never finish.
@@ -152,6 +169,7 @@ impl Summary {
             ranks: deadlock.ranks,
             pending: deadlock.pending.iter().map(describe).collect(),
             cycle: deadlock.cycle.clone(),
+            own_cycles: Vec::new(),
         });
         let finish = outcome.ranks.iter().map(|totals| totals.finish).max();
         Self {

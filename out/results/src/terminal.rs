@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use schedule::goal::Cycle;
 use units::Time;
 
 use crate::format::{bytes, count, plural, printable, seconds, time};
-use crate::{CriticalPathSummary, DeadlockSummary, Pending, Performance, Summary};
+use crate::{CriticalPathSummary, DeadlockSummary, OwnCycle, Pending, Performance, Summary};
 
 /// Pending operations of a deadlock that are shown; `summary.json` has more.
 const SHOWN: usize = 20;
@@ -127,6 +128,13 @@ fn render_deadlock(text: &mut String, deadlock: &DeadlockSummary, ranks: u64) ->
     if further > 0 {
         writeln!(text, "  and {}", plural(further as u64, "further operation"))?;
     }
+    for cycle in deadlock.own_cycles.iter().take(SHOWN) {
+        render_own_cycle(text, cycle)?;
+    }
+    let further = deadlock.own_cycles.len().saturating_sub(SHOWN);
+    if further > 0 {
+        writeln!(text, "  and {}", plural(further as u64, "further rank"))?;
+    }
     if let Some(first) = deadlock.cycle.first() {
         let mut shown: Vec<String> =
             deadlock.cycle.iter().take(CYCLE).map(u32::to_string).collect();
@@ -138,6 +146,15 @@ fn render_deadlock(text: &mut String, deadlock: &DeadlockSummary, ranks: u64) ->
         row(text, "cycle", &shown.join(" -> "))?;
     }
     Ok(())
+}
+
+/// Writes the operations of a rank that wait for each other in the words of `heddle check`.
+fn render_own_cycle(text: &mut String, found: &OwnCycle) -> std::fmt::Result {
+    let OwnCycle { rank, operations, stuck, line } = found;
+    let first = operations.first().copied().unwrap_or(0);
+    let line = line.map(|line| format!(" (line {line})")).unwrap_or_default();
+    let cycle = Cycle { rank: *rank, operations: operations.clone(), stuck: *stuck };
+    writeln!(text, "  rank {rank}, operation {first}{line}: {cycle}")
 }
 
 /// One line such as `  rank 3 waits in recv of 10 B from rank 1, tag 7 (line 12: l1: recv 10b from

@@ -250,6 +250,30 @@ fn a_deadlock_names_lines_and_cycle() {
     );
 }
 
+/// The second operation waits for the third, that for the second, and the last for both; the run
+/// says so in the words of `check`.
+#[test]
+fn a_rank_that_waits_for_itself_shows_the_cycle() {
+    let folder = Folder::new("run-own-cycle");
+    let text = "num_ranks 2\nrank 0 {\na: calc 1\nb: calc 2\nc: calc 3\nd: send 1b to 1\n\
+                b requires c\nc requires b\nd requires b\n}\nrank 1 { recv 1b from 0 }\n";
+    folder.write("circle.goal", text);
+    let words = "rank 0, operation 1 (line 4): operations 1, 2 wait each for the next, the last \
+                 for the first; 3 operations can never start\n";
+    let ended = folder.heddle("check circle.goal");
+    assert!(ended.stderr.contains(&format!("error: {words}")), "{}", ended.stderr);
+    let ended = folder.heddle("run circle.goal");
+    assert_eq!(ended.code, 3);
+    assert!(ended.stdout.contains(&format!("\n  {words}")), "{}", ended.stdout);
+    let ended = folder.heddle("run circle.goal --format json");
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let expected = json!([{ "rank": 0, "operations": [1, 2], "stuck": 3, "line": 4 }]);
+    assert_eq!(json["deadlock"]["own_cycles"], expected);
+    assert_eq!(folder.heddle("convert circle.goal circle.bin").code, 0);
+    let ended = folder.heddle("run circle.bin");
+    assert!(ended.stdout.contains("  rank 0, operation 1: operations 1, 2"), "{}", ended.stdout);
+}
+
 #[test]
 fn a_message_too_large_for_its_receive() {
     let folder = Folder::new("run-truncated");

@@ -34,7 +34,7 @@ mod write;
 
 pub use assembly::assemble;
 pub use bytes::Bytes;
-pub use check::{Finding, Report, Rule, check, check_text};
+pub use check::{Cycle, Finding, Report, Rule, check, check_text, cycles};
 pub use diagnostic::{Diagnostic, Severity};
 pub use draft::{Draft, RankSchedule};
 pub use image::Image;

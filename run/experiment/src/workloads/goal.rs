@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use results::{Lines, Pending};
+use results::{Lines, OwnCycle, Pending};
 use schedule::goal::{self, Form, Image, ReadError, Reading};
 
 use crate::{
@@ -78,6 +78,7 @@ impl Runs for Goal {
             .map_err(|failure| locate(failure, input))?;
         let stuck = simulated.outcome.deadlock.iter().flat_map(|deadlock| &deadlock.pending);
         let stuck: Vec<_> = stuck.map(|op| (op.rank, op.index)).collect();
+        let own_cycles = input.own_cycles(&stuck);
         let mut lines = input.lines(&stuck).into_iter();
         let mut report = job.report(start, simulated, |op| {
             let pending = pending(image, op);
@@ -86,6 +87,9 @@ impl Runs for Goal {
                 None => pending,
             }
         });
+        if let Some(deadlock) = &mut report.summary.deadlock {
+            deadlock.own_cycles = own_cycles;
+        }
         report.warnings.extend(input.warnings());
         if job.records.lines {
             report.lines = input.all_lines(job.records.needs_text)?;
@@ -177,6 +181,23 @@ impl Input {
             return Vec::new();
         }
         self.text().map_or_else(|_| Vec::new(), |text| goal::source_line(&text, ops))
+    }
+
+    /// The operations that wait for each other within a rank, of the ranks of operations that can
+    /// never finish, given as (rank, index) in order.
+    fn own_cycles(&self, stuck: &[(u32, u32)]) -> Vec<OwnCycle> {
+        let mut ranks: Vec<_> = stuck.iter().map(|(rank, _)| *rank).collect();
+        ranks.dedup();
+        let cycles = goal::cycles(&self.reading.image, ranks);
+        let first = |cycle: &goal::Cycle| (cycle.rank, cycle.operations.first().copied());
+        let places: Vec<_> =
+            cycles.iter().map(first).map(|(rank, op)| (rank, op.unwrap_or(0))).collect();
+        let mut lines = self.lines(&places).into_iter();
+        let own = |goal::Cycle { rank, operations, stuck }| {
+            let line = lines.next().flatten().map(|(number, _)| number);
+            OwnCycle { rank, operations, stuck, line }
+        };
+        cycles.into_iter().map(own).collect()
     }
 
     /// The lines of all operations, if the schedule was a text. It is an error if this is not

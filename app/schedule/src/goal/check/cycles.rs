@@ -1,9 +1,35 @@
 //! Operations of a rank that wait for each other.
 
+use std::fmt::{self, Display};
+
 use super::super::rank::Rank;
+use crate::Program;
 
 /// The most operations of a cycle that are named.
 const NAMED: usize = 10;
+
+/// Operations of a rank that wait for each other. Displayed, it says so in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cycle {
+    /// The rank.
+    pub rank: u32,
+    /// Operations of which each waits for the next and the last for the first, from the lowest on.
+    pub operations: Vec<u32>,
+    /// Number of operations that can never start: these, and those that wait for them.
+    pub stuck: u64,
+}
+
+/// Returns one cycle of each of these ranks whose operations wait for each other.
+pub fn cycles(program: &impl Program, ranks: impl IntoIterator<Item = u32>) -> Vec<Cycle> {
+    let mut graph = Rank::default();
+    let mut finder = Finder::default();
+    let cycle = |rank| {
+        graph.load(program, rank);
+        let (operations, stuck) = finder.find(&graph)?;
+        Some(Cycle { rank, operations, stuck })
+    };
+    ranks.into_iter().filter(|rank| *rank < program.ranks()).filter_map(cycle).collect()
+}
 
 /// Finds cycles, by removing again and again the operations that wait for none (Kahn's algorithm).
 /// A buffer, used for one rank after the other.
@@ -17,12 +43,11 @@ pub struct Finder {
 }
 
 impl Finder {
-    /// Calls `found` with the first operation of one cycle and a message that names it, if there is
-    /// one.
-    pub fn find(&mut self, graph: &Rank, mut found: impl FnMut(u32, String)) {
+    /// Returns the operations of one cycle, if there is one, and how many can never start.
+    pub fn find(&mut self, graph: &Rank) -> Option<(Vec<u32>, u64)> {
         let ops = graph.ops.len();
         if graph.appendix.is_empty() {
-            return;
+            return None;
         }
         self.waits.clear();
         self.waits.resize(ops, 0);
@@ -38,10 +63,7 @@ impl Finder {
             start - *done as usize - *started as usize
         }));
         let stuck = ops - self.remove(graph);
-        if stuck > 0 {
-            let cycle = self.cycle(graph);
-            found(cycle.first().copied().unwrap_or(0), describe(&cycle, stuck));
-        }
+        (stuck > 0).then(|| (self.cycle(graph), stuck as u64))
     }
 
     fn dependents<'g>(&self, graph: &'g Rank, op: u32) -> &'g [u32] {
@@ -95,19 +117,21 @@ impl Finder {
     }
 }
 
-fn describe(cycle: &[u32], stuck: usize) -> String {
-    let named: Vec<_> = cycle.iter().take(NAMED).map(ToString::to_string).collect();
-    let named = named.join(", ");
-    let plural = if stuck == 1 { "" } else { "s" };
-    let never = format!("{stuck} operation{plural} can never start");
-    match cycle.len() {
-        1 => format!("the operation waits for itself; {never}"),
-        length if length > NAMED => {
-            format!(
-                "{length} operations wait each for the next, the last for the first ({named}, …); \
-                 {never}"
-            )
-        }
-        _ => format!("operations {named} wait each for the next, the last for the first; {never}"),
+impl Display for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Self { operations, stuck, .. } = self;
+        let named: Vec<_> = operations.iter().take(NAMED).map(ToString::to_string).collect();
+        let named = named.join(", ");
+        match operations.len() {
+            1 => write!(f, "the operation waits for itself; "),
+            length if length > NAMED => write!(
+                f,
+                "{length} operations wait each for the next, the last for the first ({named}, …); "
+            ),
+            _ => {
+                write!(f, "operations {named} wait each for the next, the last for the first; ")
+            }
+        }?;
+        write!(f, "{stuck} operation{} can never start", if *stuck == 1 { "" } else { "s" })
     }
 }

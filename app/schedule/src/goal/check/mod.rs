@@ -6,7 +6,8 @@
 //! than there are receives that could take them, or the other way round. What may remain unmatched
 //! if messages race in an unlucky order is not reported; that they race is.
 //!
-//! A deadlock between ranks is not looked for: running the program finds it.
+//! A deadlock between ranks is not looked for: running the program finds it. [`cycles`] tells the
+//! report of such a run which ranks wait for themselves.
 
 mod cycles;
 mod messages;
@@ -18,6 +19,7 @@ use super::diagnostic::{Diagnostic, Severity};
 use super::lines::source_line;
 use super::rank::Rank;
 use crate::{ANY, Kind, Op, Program};
+pub use cycles::{Cycle, cycles};
 
 /// The subject of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,13 +115,15 @@ const KEPT: u64 = 100;
 pub fn check(program: &impl Program) -> Vec<Finding> {
     let mut findings = Findings::default();
     let mut graph = Rank::default();
-    let mut cycles = cycles::Finder::default();
+    let mut finder = cycles::Finder::default();
     for rank in 0..program.ranks() {
         graph.load(program, rank);
         check_ops(program.ranks(), rank, &graph.ops, &mut findings);
-        cycles.find(&graph, |index, message| {
-            findings.add(Rule::Cycle, rank, index, message);
-        });
+        if let Some((operations, stuck)) = finder.find(&graph) {
+            let first = operations.first().copied().unwrap_or(0);
+            let message = Cycle { rank, operations, stuck }.to_string();
+            findings.add(Rule::Cycle, rank, first, message);
+        }
     }
     messages::check(program, &mut findings);
     findings.finish()
