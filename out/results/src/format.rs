@@ -107,6 +107,11 @@ impl Column {
         self.unit
     }
 
+    /// A time in the unit of the column.
+    pub fn value(&self, time: units::Time) -> f64 {
+        time.ps() as f64 / 10_u64.pow(self.exact as u32) as f64
+    }
+
     /// A time of the column, without its unit, rounded half up to its digits.
     pub fn show(&self, time: units::Time) -> String {
         let lost = 10_u128.pow((self.exact - self.digits) as u32);

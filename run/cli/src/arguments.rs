@@ -471,7 +471,7 @@ pub struct Ladder {
     /// Draw the makespans as SVG or PNG: with --over relative to the finest model
     #[arg(long, value_name = "FILE.svg|FILE.png", value_parser = crate::files::drawing)]
     pub plot: Option<String>,
-    /// Draw makespans in seconds also with --over
+    /// Draw makespans as times also with --over
     #[arg(long, requires = "plot")]
     pub absolute: bool,
     /// How to print

@@ -11,6 +11,7 @@ use experiment::{
     Failure,
     compare::{Comparison, RankTime, Side, Spent, compare},
 };
+use results::TimeColumn;
 use serde_json::{Value, json};
 use units::Time;
 
@@ -19,6 +20,9 @@ use crate::{
     exit::{Ending, complain, print},
     files::to_file,
 };
+
+/// Digits behind the point of a time in the table at most; JSON has all of them.
+const DIGITS: usize = 6;
 
 /// Compares two runs.
 pub fn run(arguments: &Compare) -> Result<(), Ending> {
@@ -49,9 +53,14 @@ pub fn run(arguments: &Compare) -> Result<(), Ending> {
     }
 }
 
-/// A time in seconds, to the nanosecond.
-fn seconds(time: Time) -> String {
-    format!("{:.9} s", time.ps() as f64 / 1e12)
+/// The column for times, in one unit.
+fn column<'t>(times: impl Iterator<Item = &'t Time> + Clone) -> TimeColumn {
+    TimeColumn::of(times.copied(), DIGITS)
+}
+
+/// A time of a column, with the unit of all.
+fn shown(column: TimeColumn, time: Time) -> String {
+    format!("{} {}", column.show(time), column.unit())
 }
 
 /// By how much the second is longer, in percent.
@@ -71,10 +80,6 @@ fn row(text: &mut String, cells: &[&str]) {
     text.push('\n');
 }
 
-fn times(text: &mut String, name: &str, a: Time, b: Time) {
-    row(text, &[name, &seconds(a), &seconds(b), &difference(a, b)]);
-}
-
 fn as_table(comparison: &Comparison, per_rank: bool) -> String {
     let Comparison { a, b } = comparison;
     let mut text = String::new();
@@ -84,33 +89,47 @@ fn as_table(comparison: &Comparison, per_rank: bool) -> String {
     }
     text.push('\n');
     row(&mut text, &["", "A", "B", "B - A"]);
-    times(&mut text, "makespan", a.makespan(), b.makespan());
-    times(&mut text, "in calls, all ranks", a.in_calls(), b.in_calls());
-    times(&mut text, "outside, all ranks", a.outside(), b.outside());
+    let wholes = [
+        ("makespan", [a.makespan(), b.makespan()]),
+        ("in calls, all ranks", [a.in_calls(), b.in_calls()]),
+        ("outside, all ranks", [a.outside(), b.outside()]),
+    ];
+    let times = column(wholes.iter().flat_map(|(_, both)| both));
+    for (name, [a, b]) in wholes {
+        row(&mut text, &[name, &shown(times, a), &shown(times, b), &difference(a, b)]);
+    }
     text.push('\n');
     row(&mut text, &["call", "number A", "number B", "time A", "time B", "B - A"]);
-    for (name, a, b) in by_call(a, b) {
+    let calls = by_call(a, b);
+    let times = column(calls.iter().flat_map(|(_, a, b)| [&a.time, &b.time]));
+    for (name, a, b) in calls {
         let (number, other) = (a.count.to_string(), b.count.to_string());
-        let (first, second) = (seconds(a.time), seconds(b.time));
+        let (first, second) = (shown(times, a.time), shown(times, b.time));
         row(&mut text, &[name, &number, &other, &first, &second, &difference(a.time, b.time)]);
     }
     if per_rank {
-        text.push('\n');
-        row(&mut text, &["rank", "end A", "end B", "B - A", "in calls A", "in calls B", "B - A"]);
-        for (rank, a, b) in by_rank(a, b) {
-            let cells = [
-                rank.to_string(),
-                seconds(a.end),
-                seconds(b.end),
-                difference(a.end, b.end),
-                seconds(a.calls.time),
-                seconds(b.calls.time),
-                difference(a.calls.time, b.calls.time),
-            ];
-            row(&mut text, &cells.each_ref().map(String::as_str));
-        }
+        ranks_table(&mut text, &by_rank(a, b));
     }
     text
+}
+
+fn ranks_table(text: &mut String, ranks: &[(u32, RankTime, RankTime)]) {
+    text.push('\n');
+    row(text, &["rank", "end A", "end B", "B - A", "in calls A", "in calls B", "B - A"]);
+    let ends = column(ranks.iter().flat_map(|(_, a, b)| [&a.end, &b.end]));
+    let calls = column(ranks.iter().flat_map(|(_, a, b)| [&a.calls.time, &b.calls.time]));
+    for (rank, a, b) in ranks {
+        let cells = [
+            rank.to_string(),
+            shown(ends, a.end),
+            shown(ends, b.end),
+            difference(a.end, b.end),
+            shown(calls, a.calls.time),
+            shown(calls, b.calls.time),
+            difference(a.calls.time, b.calls.time),
+        ];
+        row(text, &cells.each_ref().map(String::as_str));
+    }
 }
 
 /// The calls of either run.

@@ -301,15 +301,19 @@ fn as_json(value: &str, ladder: &Ladder) -> Value {
 /// are to be absolute.
 fn plot(title: &str, climbed: &Climbed, absolute: bool) -> CategoryChart {
     let several = climbed.len() > 1;
-    let y =
-        if several && !absolute { "makespan / that of the finest model" } else { "makespan, s" };
-    let mut plot =
-        CategoryChart { title: title.to_owned(), y: y.to_owned(), ..CategoryChart::default() };
+    let times = climbed.iter().flat_map(|(_, ladder)| &ladder.rungs);
+    let column = TimeColumn::of(times.filter_map(|rung| rung.makespan), usize::MAX);
+    let y = if several && !absolute {
+        "makespan / that of the finest model".to_owned()
+    } else {
+        format!("makespan, {}", column.unit())
+    };
+    let mut plot = CategoryChart { title: title.to_owned(), y, ..CategoryChart::default() };
     if !several {
         let rungs = climbed.iter().flat_map(|(_, ladder)| &ladder.rungs);
         let rungs: Vec<_> = rungs.filter_map(|rung| Some((rung.name, rung.makespan?))).collect();
         plot.places = rungs.iter().map(|(name, _)| (*name).to_owned()).collect();
-        let points = rungs.iter().map(|(_, time)| time.ps() as f64 * 1e-12).map(Some).collect();
+        let points = rungs.iter().map(|(_, time)| Some(column.value(*time))).collect();
         plot.lines.push(Line { name: String::new(), points });
         return plot;
     }
@@ -324,7 +328,7 @@ fn plot(title: &str, climbed: &Climbed, absolute: bool) -> CategoryChart {
         let point = |(_, ladder): &(String, Ladder)| {
             let own = ladder.rungs.iter().find(|rung| rung.name == name)?.makespan?;
             if absolute {
-                return Some(own.ps() as f64 * 1e-12);
+                return Some(column.value(own));
             }
             let reference = finest(ladder)?.makespan?;
             Some(ratio(own, reference)).filter(|ratio| ratio.is_finite())

@@ -63,6 +63,22 @@ fn a_run_with_itself() {
     assert_eq!((count(b"ltest (recorded)"), count(b"rank 0"), count(b"rank 1")), (2, 2, 2));
 }
 
+/// Rank 0 is 2 us in a call, rank 1 5 ns. Both columns are in the unit of the longest time.
+#[test]
+fn times_of_a_column_have_one_unit() {
+    let folder = Folder::new("compare-units");
+    std::fs::create_dir(folder.path("run")).unwrap();
+    let calls = "rank,thread,call,enter_ps,return_ps,place\n\
+                 0,0,MPI_Send,1000000,3000000,\n1,0,MPI_Recv,1000,6000,\n";
+    std::fs::write(folder.path("run").join("calls.csv"), calls).unwrap();
+    let text = success(folder.heddle("compare run run --per-rank"));
+    let row = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap();
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words(row("MPI_Recv")), "MPI_Recv 1 1 0.005 us 0.005 us +0.00 %");
+    assert_eq!(words(row("MPI_Send")), "MPI_Send 1 1 2.000 us 2.000 us +0.00 %");
+    assert_eq!(words(row("1 ")), "1 0.006 us 0.006 us +0.00 % 0.005 us 0.005 us +0.00 %");
+}
+
 #[test]
 fn what_cannot_be_compared() {
     let folder = Folder::new("compare-wrong");
