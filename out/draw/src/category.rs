@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     axis::{Axis, number},
+    course::{Course, Mark, stack},
     svg::{document, escaped, palette, room_for},
 };
 
@@ -79,10 +80,15 @@ impl CategoryChart {
         let values = self.lines.iter().flat_map(|line| &line.points).flatten();
         let names = self.lines.iter().map(|line| line.name.as_str());
         self.framed(values.copied(), names, |scale| {
-            let shapes = self.lines.iter().zip(palette()).enumerate();
-            let shapes = shapes.map(|(index, (line, colour))| {
-                let legend = (!line.name.is_empty()).then(|| legend(index, &line.name, colour));
-                shape(line, colour, scale) + &legend.unwrap_or_default()
+            let mut courses: Vec<_> =
+                self.lines.iter().map(|line| Course::of(line, scale)).collect();
+            stack(&mut courses);
+            let shapes = self.lines.iter().zip(&courses).zip(palette()).enumerate();
+            let shapes = shapes.map(|(index, ((line, course), colour))| {
+                if line.name.is_empty() {
+                    return bars(course, colour, scale);
+                }
+                course.draw(colour) + &legend(index, &line.name, colour)
             });
             shapes.collect()
         })
@@ -175,11 +181,11 @@ impl CategoryChart {
             };
             let _ = writeln!(svg, "<text {at} fill=\"#444\">{}</text>", escaped(name));
         }
+        let middle = left + width / 2.0;
         let _ = writeln!(
             svg,
-            "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>\n\
+            "<text x=\"{middle:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>\n\
              <text transform=\"translate(16 {:.0}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-            left + width / 2.0,
             HEIGHT - 12.0 + scale.turned.unwrap_or(0.0),
             escaped(&self.x),
             TOP + PLOT / 2.0,
@@ -202,39 +208,22 @@ pub(crate) fn legend(index: usize, name: &str, colour: &str) -> String {
     )
 }
 
-/// A line with a mark at each value, or bars. Values that are not finite have no mark.
-fn shape(line: &Line, colour: &str, scale: &Scale) -> String {
-    let points = line.points.iter().enumerate().filter_map(|(place, value)| {
-        let value = value.filter(|value| value.is_finite())?;
-        Some((scale.x(place), scale.y(value)))
-    });
+/// Bars for the values of a line.
+fn bars(course: &Course, colour: &str, scale: &Scale) -> String {
     let mut svg = String::new();
-    if line.name.is_empty() {
-        // A bar hangs from the line at zero if its value is negative.
-        let zero = scale.y(0.0);
-        for (at, end) in points {
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
-                 fill=\"{colour}\"/>",
-                at - scale.room * 0.3,
-                end.min(zero),
-                scale.room * 0.6,
-                (zero - end).abs()
-            );
-        }
-        return svg;
+    // A bar hangs from the line at zero if its value is negative.
+    let zero = scale.y(0.0);
+    for Mark { at: (at, end), .. } in &course.marks {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{colour}\"/>",
+            at - scale.room * 0.3,
+            end.min(zero),
+            scale.room * 0.6,
+            (zero - end).abs()
+        );
     }
-    let mut path = String::new();
-    for (at, top) in points {
-        let letter = if path.is_empty() { 'M' } else { 'L' };
-        let _ = write!(path, "{letter}{at:.1} {top:.1}");
-        let _ =
-            writeln!(svg, "<circle cx=\"{at:.1}\" cy=\"{top:.1}\" r=\"3.5\" fill=\"{colour}\"/>");
-    }
-    let _ =
-        writeln!(svg, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>");
     svg
 }
 

@@ -14,6 +14,7 @@
 
 mod axis;
 mod category;
+mod course;
 mod curve;
 mod diagram;
 mod group;

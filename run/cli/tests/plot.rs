@@ -137,6 +137,22 @@ fn a_figure_is_replaced_if_it_is_named() {
     assert_ne!(folder.read("figure.svg"), first);
 }
 
+/// The axis of a ladder has the unit of the greatest time, which is some microseconds. Models that
+/// give the same times lie on one another and show dashes.
+#[test]
+fn ladders_have_units_and_show_all_models() {
+    let folder = Folder::new("plot-ladder");
+    let machine = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines/edr-cluster.toml");
+    let command = format!("ladder pattern:linear-alltoall --ranks 8 --machine {machine}");
+    assert_eq!(folder.heddle(&format!("{command} --size 64B --plot bars.svg")).code, 0);
+    let svg = String::from_utf8(folder.read("bars.svg")).expect("text");
+    assert!(svg.contains(">makespan, us<") && !svg.contains(">0.00"), "{svg}");
+    let over = "--over workload.size=64B,128B --absolute --plot lines.svg";
+    assert_eq!(folder.heddle(&format!("{command} {over}")).code, 0);
+    let svg = String::from_utf8(folder.read("lines.svg")).expect("text");
+    assert!(svg.contains(">makespan, us<") && svg.contains("stroke-dasharray=\"8 "), "{svg}");
+}
+
 /// A name in `.png` is written as PNG, with two pixels for each unit of the drawing, by all that
 /// draws.
 #[test]
