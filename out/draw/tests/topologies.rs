@@ -107,3 +107,77 @@ fn large_topologies_can_be_read() {
         }
     }
 }
+
+/// Eight hosts of a star are 38 from their switch, an eighth of a turn apart; 64 are as far as the
+/// circumference of 64 x 11 asks for.
+#[test]
+fn hosts_of_a_star_are_all_round() {
+    for (hosts, reach) in [(8_usize, 38.0), (64, 64.0 * 11.0 / std::f64::consts::TAU)] {
+        let svg = draw::topology(&parse(&format!("star:hosts={hosts}")).unwrap());
+        let dots = all_at(&svg, "<circle", ["cx", "cy"]);
+        assert_eq!(dots.len(), hosts);
+        let centre = 40.0 + reach;
+        for (x, y) in dots {
+            assert!(((x - centre).hypot(y - centre) - reach).abs() < 0.1, "{hosts}: {x} {y}");
+        }
+    }
+}
+
+/// The ends of a line, behind the name of the element.
+fn ends(line: &str) -> [(f64, f64); 2] {
+    let numbers = line.split('"').skip(1).step_by(2).take(4);
+    let numbers: Vec<f64> = numbers.map(|number| number.parse().unwrap()).collect();
+    let [ax, ay, bx, by] = numbers[..] else { panic!("{line}") };
+    [(ax, ay), (bx, by)]
+}
+
+/// The square of the distance of a point from a line between two others.
+fn apart((x, y): (f64, f64), [(ax, ay), (bx, by)]: [(f64, f64); 2]) -> f64 {
+    let length = (bx - ax).powi(2) + (by - ay).powi(2);
+    let share = (((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / length).clamp(0.0, 1.0);
+    (ax + share * (bx - ax) - x).powi(2) + (ay + share * (by - ay) - y).powi(2)
+}
+
+/// No dot, which has a radius of 4, lies on a link of another host or between switches; curves are
+/// looked at in 50 parts. Dots do not touch each other.
+#[test]
+fn dots_are_clear_of_links() {
+    for spec in [
+        "torus:dims=4x4",
+        "torus:dims=8x6,hosts=4",
+        "torus:dims=3x3,hosts=8",
+        "hyperx:dims=4x4,hosts=2",
+        "mesh:dims=4x4,hosts=3",
+        "ring:switches=16,hosts=8",
+        "ring:switches=3,hosts=20",
+        "star:hosts=100",
+    ] {
+        let svg = draw::topology(&parse(spec).unwrap());
+        let dots = all_at(&svg, "<circle", ["cx", "cy"]);
+        let mut parts: Vec<_> = svg.split("<line").skip(1).map(ends).collect();
+        assert!(dots.len() > 8 && parts.len() > 8, "{spec}");
+        for curve in svg.split("<path d=\"M").skip(1) {
+            let numbers = curve.split('"').next().unwrap().replace('Q', " ");
+            let numbers: Vec<f64> =
+                numbers.split(' ').map(|number| number.parse().unwrap()).collect();
+            let [ax, ay, cx, cy, bx, by] = numbers[..] else { panic!("{spec}: {numbers:?}") };
+            let at = |step: i32| {
+                let t = f64::from(step) / 50.0;
+                let of = |a, c, b| (1.0 - t).powi(2) * a + 2.0 * t * (1.0 - t) * c + t * t * b;
+                (of(ax, cx, bx), of(ay, cy, by))
+            };
+            parts.extend((0..50).map(|step| [at(step), at(step + 1)]));
+        }
+        for (index, dot) in dots.iter().enumerate() {
+            // A link that ends at the dot is its own.
+            let others = parts.iter().filter(|ends| !ends.contains(dot));
+            for part in others {
+                assert!(apart(*dot, *part) > 16.0, "{spec}: {dot:?} on {part:?}");
+            }
+            for other in &dots[index + 1..] {
+                let distance = (dot.0 - other.0).hypot(dot.1 - other.1);
+                assert!(distance > 8.0, "{spec}: {dot:?} and {other:?}");
+            }
+        }
+    }
+}

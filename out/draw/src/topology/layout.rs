@@ -19,6 +19,8 @@ const REACH: f64 = 38.0;
 const DOT: f64 = 11.0;
 /// Most hosts in a column below their switch.
 const COLUMN: usize = 8;
+/// Greatest distance of a bent link from the straight line.
+const BEND: f64 = 60.0;
 /// A step in the third dimension of a grid, which is drawn from the front to the back.
 const BACK: (f64, f64) = (34.0, -26.0);
 /// Most hosts of a switch that are drawn in grids of three and more dimensions.
@@ -33,6 +35,7 @@ pub fn places(topology: &Topology) -> Places {
     let hosts = graph.hosts();
     let mut places = vec![None; graph.devices() as usize];
     match &topology.shape {
+        Shape::Tree(_) if graph.switches() == 1 => as_a_star(graph, &mut places),
         Shape::Tree(tree) => {
             let mut rows: Vec<Vec<u32>> = vec![Vec::new(); tree.levels()];
             for (switch, level) in tree.switch_levels().enumerate() {
@@ -47,12 +50,13 @@ pub fn places(topology: &Topology) -> Places {
             in_rows(graph, &mut places, &[above.to_vec(), below.to_vec()]);
         }
         Shape::Grid(grid) if !is_ring(grid) => {
-            let place = Projection::new(grid);
+            let fan = Fan::beside(grid.hosts);
+            let place = Projection::new(grid, &fan);
             for switch in 0..grid.switches() {
                 places[(hosts + switch) as usize] = Some(place.of(&grid.coordinates(switch)));
             }
             if grid.extents.len() <= 2 {
-                around(graph, &mut places, None);
+                beside(graph, &mut places, &fan);
             } else if grid.hosts <= BESIDE {
                 below(graph, &mut places);
             }
@@ -78,7 +82,7 @@ pub fn bend(topology: &Topology, link: &Link) -> f64 {
         Some((dimension, step)) if step.abs() > 1.0 => {
             // Short steps, as those to the back, leave less room.
             let height = if dimension == 2 { 12.0 } else { 18.0 + 3.0 * step.abs() };
-            height.min(60.0).copysign(step)
+            height.min(BEND).copysign(step)
         }
         _ => 0.0,
     }
@@ -93,10 +97,14 @@ struct Projection {
 }
 
 impl Projection {
-    fn new(grid: &Grid) -> Self {
+    fn new(grid: &Grid, fan: &Fan) -> Self {
         let depth = f64::from(grid.extents.get(2).map_or(0, |extent| extent - 1));
         // As large as a block of the dimensions so far.
         let mut room = (ROW.max(depth * BACK.0 + 60.0), ROW.max(60.0 - depth * BACK.1));
+        if grid.extents.len() <= 2 {
+            let least = fan.radius() + BEND + 10.0;
+            room = (room.0.max(least), room.1.max(least));
+        }
         let mut steps = Vec::new();
         for (dimension, &extent) in grid.extents.iter().enumerate() {
             steps.push(match dimension {
@@ -176,41 +184,111 @@ fn in_rows(graph: &Graph, places: &mut Places, rows: &[Vec<u32>]) {
     }
 }
 
+/// Places the only switch with its hosts all round.
+fn as_a_star(graph: &Graph, places: &mut Places) {
+    let hosts = graph.hosts();
+    let shown = hosts <= MOST_HOSTS;
+    let reach = if shown { REACH.max(f64::from(hosts) * DOT / TAU) } else { 0.0 };
+    let centre = MARGIN + reach;
+    places[hosts as usize] = Some((centre, centre));
+    let fan = Fan { spread: TAU, reach, arcs: 1 };
+    if shown {
+        for host in 0..hosts {
+            places[host as usize] = Some(fan.at((centre, centre), -TAU / 4.0, (host, hosts)));
+        }
+    }
+}
+
 /// Places switches on a circle, the first at the top, and their hosts outside of it.
 fn in_a_circle(graph: &Graph, places: &mut Places) {
     let switches = graph.switches();
     let shown = graph.hosts() <= MOST_HOSTS;
     let width = |switch| box_width(&label(graph, graph.hosts() + switch, shown));
     let step = (0..switches).map(width).fold(0.0, f64::max) + GAP;
-    let radius = (f64::from(switches) * step / TAU).max(60.0);
-    let centre = radius + ROW;
+    let residents = residents(graph);
+    let most = residents.iter().map(Vec::len).max().unwrap_or(0);
+    let fan = Fan::outside(if shown { most as u32 } else { 0 });
+    // Each fan is within its own sector of the circle.
+    let half = (fan.spread / 2.0) * (1.0 - 1.0 / most.max(1) as f64);
+    let sector = (TAU / 2.0 / f64::from(switches)).tan();
+    let outer = (fan.reach * half.sin() + DOT / 2.0) / sector - fan.reach * half.cos();
+    let outer = if shown && switches > 2 { outer } else { 0.0 };
+    let radius = (f64::from(switches) * step / TAU).max(outer).max(60.0);
+    let centre = radius + ROW.max(fan.radius() + MARGIN);
     for switch in 0..switches {
         let angle = TAU * f64::from(switch) / f64::from(switches);
         let place = (centre + radius * angle.sin(), centre - radius * angle.cos());
         places[(graph.hosts() + switch) as usize] = Some(place);
     }
-    around(graph, places, Some((centre, centre)));
+    if shown {
+        fan_out(&residents, places, &fan, |(x, y)| (y - centre).atan2(x - centre));
+    }
 }
 
-/// Places hosts near their switches: on the side that faces away from a centre, or all round.
-fn around(graph: &Graph, places: &mut Places, centre: Option<(f64, f64)>) {
-    if graph.hosts() > MOST_HOSTS {
-        return;
+/// The hosts of a switch on arcs around it, so many on each in turn that neither they nor their
+/// links hide each other.
+struct Fan {
+    /// The angle between the ends of an arc.
+    spread: f64,
+    /// The radius of the innermost arc.
+    reach: f64,
+    arcs: u32,
+}
+
+impl Fan {
+    /// The fan of so many hosts on the side of a circle that faces away from its centre.
+    fn outside(hosts: u32) -> Self {
+        let spread = 1.2;
+        Self { spread, reach: REACH.max(f64::from(hosts) * DOT / spread), arcs: 1 }
     }
-    for (switch, hosts) in residents(graph).iter().enumerate() {
-        let Some((x, y)) = places[switch] else { continue };
+
+    /// The fan of so many hosts between two links of a grid. More than four are on two arcs.
+    fn beside(hosts: u32) -> Self {
+        let (spread, arcs) = (1.2, if hosts > 4 { 2 } else { 1 });
+        let inner = f64::from(hosts.min(MOST_HOSTS).div_ceil(arcs));
+        Self { spread, reach: REACH.max(inner * DOT / spread), arcs }
+    }
+
+    /// The radius of the outermost arc.
+    fn radius(&self) -> f64 {
+        self.reach + DOT * f64::from(self.arcs - 1)
+    }
+
+    /// The place of a host, given by its number and that of all, around a switch.
+    fn at(&self, (x, y): (f64, f64), middle: f64, (host, hosts): (u32, u32)) -> (f64, f64) {
+        let share = (f64::from(host) + 0.5) / f64::from(hosts.max(1));
+        let angle = middle + (share - 0.5) * self.spread;
+        let reach = self.reach + DOT * f64::from(host % self.arcs);
+        (x + reach * angle.cos(), y + reach * angle.sin())
+    }
+}
+
+/// Places the hosts of each switch on arcs around the angle that `middle` gives its place.
+fn fan_out(
+    residents: &[Vec<u32>],
+    places: &mut Places,
+    fan: &Fan,
+    middle: impl Fn((f64, f64)) -> f64,
+) {
+    for (switch, hosts) in residents.iter().enumerate() {
+        let Some(place) = places[switch] else { continue };
         for (index, &host) in hosts.iter().enumerate() {
-            let share = (index as f64 + 0.5) / hosts.len() as f64;
-            let angle = match centre {
-                Some((cx, cy)) => (y - cy).atan2(x - cx) + (share - 0.5) * 1.2,
-                None => TAU * (share + 0.06),
-            };
-            places[host as usize] = Some((x + REACH * angle.cos(), y + REACH * angle.sin()));
+            let number = (index as u32, hosts.len() as u32);
+            places[host as usize] = Some(fan.at(place, middle(place), number));
         }
     }
 }
 
-/// Places hosts in a row right below their switches.
+/// Places the hosts of a grid of two dimensions left of and below their switches, where no link is:
+/// links bend upwards and to the right.
+fn beside(graph: &Graph, places: &mut Places, fan: &Fan) {
+    if graph.hosts() <= MOST_HOSTS {
+        fan_out(&residents(graph), places, fan, |_| 0.375 * TAU);
+    }
+}
+
+/// Places hosts in a row below their switches and to the right, clear of the link downwards and of
+/// that to the front, which goes to the left.
 fn below(graph: &Graph, places: &mut Places) {
     if graph.hosts() > MOST_HOSTS {
         return;
@@ -218,8 +296,7 @@ fn below(graph: &Graph, places: &mut Places) {
     for (switch, hosts) in residents(graph).iter().enumerate() {
         let Some((x, y)) = places[switch] else { continue };
         for (index, &host) in hosts.iter().enumerate() {
-            let aside = (index as f64 - (hosts.len() - 1) as f64 / 2.0) * DOT;
-            places[host as usize] = Some((x + aside, y + DOT));
+            places[host as usize] = Some((x + DOT * (index as f64 + 1.0), y + DOT));
         }
     }
 }
