@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::{
     axis::{Axis, number},
     course::{Course, Mark, stack},
-    svg::{document, escaped, palette, room_for},
+    svg::{document, escaped, fitted, palette, room_for},
 };
 
 /// A value for each place, where there is one.
@@ -187,9 +187,9 @@ impl CategoryChart {
             "<text x=\"{middle:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>\n\
              <text transform=\"translate(16 {:.0}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
             HEIGHT - 12.0 + scale.turned.unwrap_or(0.0),
-            escaped(&self.x),
+            fitted(&self.x, 12.0, 2.0 * (middle.min(WIDTH - middle) - EDGE)),
             TOP + PLOT / 2.0,
-            escaped(&self.y)
+            fitted(&self.y, 12.0, 2.0 * (TOP + PLOT / 2.0 - EDGE))
         );
         svg
     }

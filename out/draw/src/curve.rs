@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     axis::{Axis, number},
-    svg::{document, escaped, palette, room_for},
+    svg::{document, escaped, fitted, palette, room_for},
 };
 
 /// A curve.
@@ -201,9 +201,9 @@ impl CurveChart {
              transform=\"translate(14 {:.0}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
             left + width / 2.0,
             SIZE.1 + above - 10.0,
-            escaped(&self.x),
+            fitted(&self.x, 11.0, 2.0 * (SIZE.0 - left - width / 2.0 - EDGE)),
             top + height / 2.0,
-            escaped(&self.y)
+            fitted(&self.y, 11.0, 2.0 * (MARGIN[1] + height / 2.0 - EDGE))
         );
         for (curve, colour) in self.curves.iter().zip(palette()) {
             svg += &curve.draw(colour, |(a, b)| (x(a), y(b)));

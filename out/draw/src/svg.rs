@@ -25,6 +25,20 @@ pub fn room_for(text: &str, size: f64) -> f64 {
     0.64 * size * text.chars().count() as f64
 }
 
+/// Returns the content of a text element of this font size that has so much room. A text that needs
+/// more loses its middle, and the element has the whole text as its title.
+pub fn fitted(text: &str, size: f64, room: f64) -> String {
+    if room_for(text, size) <= room {
+        return escaped(text);
+    }
+    #[allow(clippy::cast_sign_loss, reason = "at least 3")]
+    let kept = (room / room_for("…", size)).floor().max(3.0) as usize - 1;
+    let end = text.chars().count().saturating_sub(kept / 2);
+    let before: String = text.chars().take(kept - kept / 2).collect();
+    let behind: String = text.chars().skip(end).collect();
+    format!("<title>{}</title>{}…{}", escaped(text), escaped(&before), escaped(&behind))
+}
+
 /// Replaces the characters that mean something to XML, and those that it does not allow.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -50,5 +64,15 @@ mod tests {
     #[test]
     fn text_cannot_become_markup() {
         assert_eq!(escaped("<a b=\"c\">&\u{1b}[0m"), "&lt;a b=&quot;c&quot;&gt;&amp;\u{fffd}[0m");
+    }
+
+    /// A character of size 10 takes 6.4: ten fit into 64, of which the ellipsis is one, five stand
+    /// before it and four behind it.
+    #[test]
+    fn long_texts_lose_their_middle() {
+        assert_eq!(fitted("0123456789", 10.0, 64.0), "0123456789");
+        let whole = "<title>0123456789a</title>";
+        assert_eq!(fitted("0123456789a", 10.0, 64.0), format!("{whole}01234…789a"));
+        assert_eq!(fitted("abcd", 10.0, 0.0), "<title>abcd</title>a…d");
     }
 }
