@@ -174,6 +174,20 @@ fn patterns() {
     }
 }
 
+/// The book has every topology that `heddle topology list` names in its table.
+#[test]
+fn topologies() {
+    let chapter = fs::read_to_string(root().join("docs/src/topologies.md")).expect("the chapter");
+    let listed = Folder::new("document-topologies").heddle("topology list").stdout;
+    let kinds = listed.lines().filter(|line| !line.starts_with(' '));
+    let kinds: Vec<_> = kinds.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(kinds.len() > 20 && kinds.contains(&"M9"), "{kinds:?}");
+    for name in kinds {
+        let is_named = |line: &str| line.starts_with("| `") && line.contains(&format!("`{name}`"));
+        assert!(chapter.lines().any(is_named), "{name}");
+    }
+}
+
 /// The files exist that the Makefile runs and builds: not all of its targets are tested elsewhere.
 #[test]
 fn makefile() {
