@@ -96,6 +96,30 @@ error: unknown key `thread` in [run]
     );
 }
 
+/// The settings below a header that is not closed belong to its table, so that nothing is said of
+/// them; those of the next table are checked.
+#[test]
+fn a_header_that_is_not_closed() {
+    check(
+        "unclosed-header",
+        "[workload]\nsource = \"two.goal\"\n[loggops\nL = \"1us\"\no = 2\n[run]\nthread = 2\n",
+        "
+error: unclosed table, expected `]`
+ --> e.toml:3:9
+  |
+3 | [loggops
+  |         ^
+error: unknown key `thread` in [run]
+ --> e.toml:7:1
+  |
+7 | thread = 2
+  | ^^^^^^
+  |
+  = help: did you mean `threads`?
+",
+    );
+}
+
 #[test]
 fn an_unknown_table() {
     check(

@@ -1,6 +1,11 @@
 //! Reading of experiment files: all mistakes at once, each with its place.
 
-use std::{collections::BTreeSet, ops::Range, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    path::Path,
+    sync::Arc,
+};
 
 use toml::{
     Spanned,
@@ -140,8 +145,11 @@ pub(crate) fn read(source: &Arc<Source>, is_study: bool) -> (Vec<Assignment>, Ve
     reader.table(table.get_ref(), "");
     if !syntax.is_empty() {
         // The parser recovers from a broken line; errors that follow from the recovery are dropped.
-        let broken: BTreeSet<_> = syntax.iter().map(|found| line_start(&found.place)).collect();
-        let sound = |place: &Place| !broken.contains(&line_start(place));
+        let broken = broken(&source.text, syntax.iter().map(|found| line_start(&found.place)));
+        let sound = |place: &Place| {
+            let at = line_start(place);
+            broken.range(..=at).next_back().is_none_or(|(_, end)| *end <= at)
+        };
         reader.assignments.retain(|assignment| sound(&assignment.place));
         reader.diagnostics.retain(|diagnostic| sound(&diagnostic.place));
     }
@@ -163,6 +171,24 @@ pub(super) fn value(
 fn line_start(place: &Place) -> usize {
     let Place::Text(source, span) = place else { return 0 };
     source.text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)
+}
+
+/// Returns the parts of a text, from start to end, of which nothing is known, given the starts of
+/// broken lines: each of these lines, and all settings below it if it is the header of a table.
+fn broken(text: &str, lines: impl Iterator<Item = usize>) -> BTreeMap<usize, usize> {
+    let mut parts: BTreeMap<usize, usize> = BTreeMap::new();
+    let is_header = |line: &str| line.trim_start().starts_with('[');
+    for start in lines.collect::<BTreeSet<_>>() {
+        if parts.last_key_value().is_some_and(|(_, end)| start < *end) {
+            continue;
+        }
+        let mut rest = text.get(start..).unwrap_or_default().split_inclusive('\n');
+        let first = rest.next().unwrap_or_default();
+        let below = rest.take_while(|line| is_header(first) && !is_header(line));
+        let length = first.len().max(1) + below.map(str::len).sum::<usize>();
+        parts.insert(start, start + length);
+    }
+    parts
 }
 
 /// So many mistakes of a file are compared with what is known; of more, at most a few are shown.
