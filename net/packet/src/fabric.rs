@@ -3,7 +3,7 @@
 use std::{ops::Range, sync::Arc};
 
 use kernel::Random;
-use topology::{Graph, Header, Hop, Routes, Shared};
+use topology::{Bubble, Graph, Header, Hop, Routes, Shared};
 use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::arbiter::Arbitration;
@@ -215,7 +215,7 @@ impl Fabric {
         if let Some(wrong) = fabric.wrong_buffer() {
             return Err(vec![wrong]);
         }
-        if fabric.routes.needs_bubble() {
+        if fabric.routes.bubble().is_some() {
             fabric.places =
                 (fabric.buffer / fabric.parameters.flits(fabric.parameters.mtu)) as usize;
         }
@@ -232,11 +232,11 @@ impl Fabric {
     fn wrong_buffer(&self) -> Option<Invalid> {
         let packet = self.parameters.flits(self.parameters.mtu);
         let (packets, flits) = (self.parameters.local_buffer, self.buffer);
-        if self.routes.needs_bubble() {
+        if let Some(bubble) = self.routes.bubble() {
             if self.parameters.switching == Switching::Wormhole {
                 return Some(Invalid::Wormhole);
             }
-            if flits / packet < 2 {
+            if bubble == Bubble::Local && flits / packet < 2 {
                 return Some(Invalid::Bubble { flits, packet });
             }
         }
@@ -246,7 +246,7 @@ impl Fabric {
 
     /// Flits that cover the round trip of a credit over the longest link, and a packet: from the
     /// grant of the switch before the link to the return of the credit there. Under bubble flow
-    /// control they are places for packets, and one stays free.
+    /// control they are places for packets, and one stays free if each buffer keeps one.
     fn round_trip(&self) -> u32 {
         let Delays { route, vc_allocation, switch_allocation, traversal, credit, .. } = self.delays;
         let there = switch_allocation + traversal;
@@ -258,10 +258,9 @@ impl Fabric {
         let packet = self.parameters.flits(self.parameters.mtu);
         let most = self.ports.iter().map(flits).max().unwrap_or(0);
         let flits = u32::try_from(most).unwrap_or(u32::MAX).saturating_add(packet);
-        if self.routes.needs_bubble() {
-            return flits.div_ceil(packet).saturating_add(1).saturating_mul(packet);
-        }
-        flits
+        let Some(bubble) = self.routes.bubble() else { return flits };
+        let kept = u32::from(bubble == Bubble::Local);
+        flits.div_ceil(packet).saturating_add(kept).saturating_mul(packet)
     }
 
     /// The queues that the routing reads at other routers. They are told in the distance of the

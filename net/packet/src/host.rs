@@ -206,7 +206,11 @@ impl Interface {
                 sender.no_credit(at, channel);
             }
             // Routers tell each other.
-            Signal::Queue { .. } | Signal::Census { .. } => {}
+            Signal::Queue { .. }
+            | Signal::Census { .. }
+            | Signal::Critical { .. }
+            | Signal::Displace { .. }
+            | Signal::Displaced { .. } => {}
         }
     }
 

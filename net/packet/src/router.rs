@@ -26,7 +26,7 @@ use kernel::{Packed, prefetch, prefetch_lines};
 use topology::Candidates;
 use units::{DeviceId, Time};
 
-use bubble::Recent;
+use bubble::Rings;
 use census::Census;
 use credit::Credits;
 use queues::Queues;
@@ -218,8 +218,8 @@ pub struct Router {
     granted: Box<[VecDeque<(u64, u8)>]>,
     /// The queues that routers tell each other of, if they do.
     queues: Option<Queues>,
-    /// By port and channel, the packets that took it last, under bubble flow control.
-    recent: Box<[Recent]>,
+    /// The channels of rings, under bubble flow control.
+    rings: Option<Box<Rings>>,
     /// The counts of flits in buffers, if a global threshold is set.
     census: Option<Box<Census>>,
     /// By input channel, since when its first packet asks for an output channel, if a time-out
@@ -286,7 +286,7 @@ impl Router {
             waiting: vec![0; if net.counts_waiting() { ports } else { 0 }].into(),
             granted: vec![VecDeque::new(); if net.counts_waiting() { ports } else { 0 }].into(),
             queues: net.sharing.as_ref().map(Queues::new),
-            recent: vec![Recent::default(); if net.places > 0 { all } else { 0 }].into(),
+            rings: (net.places > 0).then(|| Rings::new(net, device).into()),
             census: net.census.as_ref().map(|tree| Census::new(net, tree, device).into()),
             asked_since: vec![0; if parameters.congested_after.is_some() { all } else { 0 }].into(),
             tell_at: NEVER,
@@ -326,6 +326,13 @@ impl Router {
             }
             Signal::NoCredit { port, channel } => self.no_credit(net, now, (port, channel), out),
             Signal::Queue { port, of, flits } => self.learn(net, port, of, flits),
+            Signal::Critical { port, channel } => self.take_mark((port, channel)),
+            Signal::Displace { port, channel, of } => {
+                self.answer_displace(net, now, (port, channel), of, out);
+            }
+            Signal::Displaced { port, channel, moved } => {
+                self.displaced(net, now, (port, channel), moved, out);
+            }
             Signal::Census { port, flits: [low, high] } => {
                 self.count_in(net, now, port, u64::from(low) | u64::from(high) << 32);
             }
@@ -373,6 +380,7 @@ impl Router {
         let asleep = self.allocate_switch(net, &draw, scratch, out);
         self.traverse(net, now, &scratch.switch_requests, out);
         self.take_channels(net, now, &scratch.channel_requests, out);
+        self.displace_marks(net, now, out);
         let busy = self.grantable || !scratch.switch_requests.is_empty() && !self.active.is_empty();
         let wake = if busy { now + net.delays.cycle } else { asleep.min(self.grantable_at) };
         self.next = self.routing.next.min(self.allocated.next).min(self.ends_at);
@@ -463,7 +471,11 @@ impl Router {
                 self.outputs.get(number).into_iter().for_each(prefetch);
                 self.packets.get(self.free as usize).into_iter().for_each(prefetch);
             }
-            Signal::Credits { port, channel, .. } | Signal::NoCredit { port, channel } => {
+            Signal::Credits { port, channel, .. }
+            | Signal::NoCredit { port, channel }
+            | Signal::Critical { port, channel }
+            | Signal::Displace { port, channel, .. }
+            | Signal::Displaced { port, channel, .. } => {
                 let number = self.number(*port, *channel) as usize;
                 self.outputs.get(number).into_iter().for_each(prefetch);
             }

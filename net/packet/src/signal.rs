@@ -104,6 +104,32 @@ pub enum Signal {
         /// The virtual channel on the link behind it.
         channel: u8,
     },
+    /// A place of the buffer behind a port and channel is the critical one of its ring from now on.
+    Critical {
+        /// The output port.
+        port: u16,
+        /// The virtual channel on the link behind it.
+        channel: u8,
+    },
+    /// The router behind a port asks for the critical place of its ring to move to the buffer
+    /// there.
+    Displace {
+        /// The output port.
+        port: u16,
+        /// The virtual channel on the link behind it.
+        channel: u8,
+        /// The output port there, to which the answer goes.
+        of: u16,
+    },
+    /// The router before answers [`Signal::Displace`].
+    Displaced {
+        /// The output port whose buffer the critical place leaves.
+        port: u16,
+        /// The virtual channel on the link behind it.
+        channel: u8,
+        /// True if the critical place has moved.
+        moved: bool,
+    },
     /// So many flits are queued at an output port of another router.
     Queue {
         /// The port to that router.
@@ -152,6 +178,9 @@ impl Wire for Signal {
             Self::NoCredit { port, channel } => (4, port, channel),
             Self::Queue { port, .. } => (5, port, 0),
             Self::Census { port, .. } => (6, port, 0),
+            Self::Critical { port, channel } => (7, port, channel),
+            Self::Displace { port, channel, .. } => (8, port, channel),
+            Self::Displaced { port, channel, .. } => (9, port, channel),
         };
         bytes.extend([tag, channel]);
         bytes.extend(port.to_le_bytes());
@@ -168,7 +197,9 @@ impl Wire for Signal {
                 bytes.extend(left.to_le_bytes());
                 bytes.extend(period.to_le_bytes());
             }
-            Self::NoFlit { .. } | Self::NoCredit { .. } => {}
+            Self::NoFlit { .. } | Self::NoCredit { .. } | Self::Critical { .. } => {}
+            Self::Displace { of, .. } => bytes.extend(of.to_le_bytes()),
+            Self::Displaced { moved, .. } => bytes.push(moved.into()),
             Self::Queue { of, flits, .. } => {
                 bytes.extend(of.to_le_bytes());
                 bytes.extend(flits.to_le_bytes());
@@ -216,6 +247,13 @@ impl Wire for Signal {
                 Some(Self::Queue { port, of, flits })
             }
             6 => Some(Self::Census { port, flits: [word(bytes)?, word(bytes)?] }),
+            7 => Some(Self::Critical { port, channel }),
+            8 => Some(Self::Displace { port, channel, of: half(bytes)? }),
+            9 => {
+                let (&moved, rest) = bytes.split_first()?;
+                *bytes = rest;
+                Some(Self::Displaced { port, channel, moved: moved != 0 })
+            }
             _ => None,
         }
     }
@@ -256,6 +294,9 @@ mod tests {
             (Signal::NoCredit { port: 400, channel: 8 }, 4),
             (Signal::Queue { port: 300, of: 7, flits: 1 << 20 }, 10),
             (Signal::census(300, 7 << 40 | 5), 12),
+            (Signal::Critical { port: 300, channel: 7 }, 4),
+            (Signal::Displace { port: 300, channel: 7, of: 400 }, 6),
+            (Signal::Displaced { port: 300, channel: 7, moved: true }, 5),
         ];
         for (signal, length) in signals {
             let mut bytes = Vec::new();

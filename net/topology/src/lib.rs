@@ -29,8 +29,8 @@ pub use metrics::Metrics;
 pub use place::Placement;
 pub use rate::{Rate, Speed};
 pub use route::{
-    Algorithm, Alternatives, Bias, Candidate, Candidates, Dateline, Header, Hop, Routes, Routing,
-    Shared, Weights,
+    Algorithm, Alternatives, Bias, Bubble, Candidate, Candidates, Dateline, Header, Hop, Routes,
+    Routing, Shared, Weights,
 };
 pub use shape::{
     Arrangement, Butterfly, Dragonfly, Entry, Grid, KINDS, Kind, Rails, Shape, SlimFly, Topology,

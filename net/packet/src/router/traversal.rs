@@ -85,6 +85,7 @@ impl Router {
         self.return_credit(net, input, Credits { at: now, left, period: pace }, out);
         if left == 0 {
             self.release(net, now, input);
+            self.pass_mark(net, now, input, out);
         } else {
             self.foretold.set(input, true);
             if self.has_flit(input, now) && self.outputs[number as usize].credits == 0 {

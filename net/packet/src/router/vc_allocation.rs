@@ -64,8 +64,8 @@ impl Router {
                 only => only.channels(),
             };
             for number in channels {
-                let needed = self.credits_for(net, input, number, needs[usize::from(priority > 0)]);
-                if self.is_free(net, number, draw.now, needed, out)
+                let needed = needs[usize::from(priority > 0)];
+                if self.is_free(net, draw.now, (input, number), needed, out)
                     && (priority == 0 || self.has_local_room(net, draw.now, input, number))
                 {
                     requests.push(Request { input, output: number, since, channel: 0 });
@@ -80,25 +80,28 @@ impl Router {
         }
     }
 
-    /// Returns true if a packet that needs so many credits may take an output channel.
+    /// Returns true if the first packet of an input channel, which needs so many credits itself,
+    /// may take an output channel.
     #[inline]
     fn is_free<O: Out>(
         &mut self,
         net: &Fabric,
-        number: u32,
         now: u64,
+        (input, number): (u32, u32),
         needed: u32,
         out: &mut O,
     ) -> bool {
         if self.outputs[number as usize].owner != NONE {
             return false;
         }
+        let needed = self.credits_for(net, input, number, needed);
         if self.outputs[number as usize].credits < needed {
             self.take_credits(net, number, now + 1, out);
         }
         let Output { credits, returning, .. } = self.outputs[number as usize];
         if credits < needed {
             self.grantable_at = self.grantable_at.min(returning.time_of(needed - credits));
+            self.want_mark_away(net, input, number);
         }
         credits >= needed
     }
@@ -122,8 +125,8 @@ impl Router {
             let (mut free, mut credits) = (false, 0);
             for number in self.outputs_by(net, port, lane, &link) {
                 self.take_credits(net, number, now + 1, out);
-                let needed = self.credits_for(net, input, number, needs[usize::from(priority > 0)]);
-                if self.is_free(net, number, now, needed, out)
+                let needed = needs[usize::from(priority > 0)];
+                if self.is_free(net, now, (input, number), needed, out)
                     && (priority == 0 || self.has_local_room(net, now, input, number))
                 {
                     free = true;
@@ -156,7 +159,7 @@ impl Router {
             self.outputs[grant.output as usize].owner = grant.input;
             self.inputs[grant.input as usize].output = grant.output;
             self.allocated.enter(now + net.delays.vc_allocation, grant.input);
-            self.note_place(net, grant.input, grant.output);
+            self.note_place(net, now, (grant.input, grant.output), out);
         }
         self.grantable &= !self.asking.is_empty();
     }

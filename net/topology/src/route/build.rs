@@ -85,7 +85,7 @@ pub const ALGORITHMS: [(&str, Algorithm); 19] = [
 ];
 
 /// The routing of packets, written `NAME`, `NAME:lanes=1`, `dimension-order:dateline=whole`,
-/// `dimension-order:bubble`, `adaptive:bubble` or `valiant:halves=dimension-order`.
+/// `dimension-order:bubble`, `adaptive:bubble=global` or `valiant:halves=dimension-order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Routing {
     /// The algorithm.
@@ -172,7 +172,7 @@ impl Routes {
             Algorithm::DimensionOrder | Algorithm::DirectionOrder => {
                 dimension_order(topology, routing)?
             }
-            Algorithm::Adaptive if routing.dateline == Dateline::Bubble => {
+            Algorithm::Adaptive if matches!(routing.dateline, Dateline::Bubble(_)) => {
                 dimension_order(topology, routing)?
             }
             Algorithm::Adaptive => {
@@ -259,7 +259,7 @@ fn dimension_order(topology: &Topology, routing: Routing) -> Result<(Next, Lanes
     }
     let dateline = (rings(grid) && !routing.single_lane).then_some(routing.dateline);
     let formula = grid::Formula::new(grid, dateline);
-    let count = 1 + u8::from(dateline.is_some_and(|rule| rule != Dateline::Bubble));
+    let count = 1 + u8::from(dateline.is_some_and(|rule| !matches!(rule, Dateline::Bubble(_))));
     if routing.algorithm == Algorithm::Adaptive {
         return Ok((Next::Grid(formula.with_adaptive(count)), Lanes::Grid { count: count + 1 }));
     }

@@ -22,10 +22,21 @@ pub enum Dateline {
     /// 0 from behind that link on. The lane follows from where the packet is and where it goes
     /// alone, so that it may enter the ring anywhere: it is the rule of escape channels.
     Ahead,
-    /// There is no dateline and one lane. A packet enters a ring only where the next buffer keeps
-    /// room for another one, so that the packets in the ring can always go on (Carrion et al., "A
-    /// flow control mechanism to avoid message deadlock in k-ary n-cube networks", 1997).
-    Bubble,
+    /// There is no dateline and one lane. A packet enters a ring only where room for another one is
+    /// left, so that the packets in the ring can always go on (Carrion et al., "A flow control
+    /// mechanism to avoid message deadlock in k-ary n-cube networks", 1997).
+    Bubble(Bubble),
+}
+
+/// The place that a packet leaves free where it enters a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bubble {
+    /// One in the next buffer, whichever that is.
+    Local,
+    /// The one critical place of the ring, if it is in the next buffer (Chen, Wang and Pinkston,
+    /// "Critical bubble scheme: an efficient implementation of globally aware network flow
+    /// control", IPDPS 2011).
+    Global,
 }
 
 /// A grid's routes.
@@ -93,9 +104,20 @@ impl Formula {
         Self { adaptive: Some(lane), ..self }
     }
 
-    /// True if packets may enter rings only where room is left.
-    pub const fn needs_bubble(&self) -> bool {
-        matches!(self.dateline, Some(Dateline::Bubble))
+    /// The place that packets leave free where they enter rings, if they must.
+    pub const fn bubble(&self) -> Option<Bubble> {
+        match self.dateline {
+            Some(Dateline::Bubble(bubble)) => Some(bubble),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a port leads into a ring at its place 0.
+    pub fn begins_ring(&self, switch: u32, port: u16) -> bool {
+        let mut places = self.dimensions.iter().zip(self.place(switch));
+        places.any(|(dimension, &here)| {
+            dimension.wraps && here == 0 && (dimension.base..dimension.end).contains(&port)
+        })
     }
 
     /// True if packets may take any shortest way.
@@ -301,7 +323,7 @@ impl Dimension {
         let up = self.goes_up(here, ahead);
         let inside = (self.base..self.end).contains(&input.0);
         let second = match formula.dateline {
-            None | Some(Dateline::Bubble) => false,
+            None | Some(Dateline::Bubble(_)) => false,
             Some(Dateline::Ahead) => up == (here > there),
             Some(_) if inside && input.1 == 1 => true,
             Some(Dateline::Crossing) => {

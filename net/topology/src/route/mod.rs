@@ -29,7 +29,7 @@ pub(crate) use build::by_formula_alone;
 pub use build::{ALGORITHMS, Algorithm, Routing};
 pub use candidates::{Candidate, Candidates};
 pub use deadlock::{Analysis, Channel, Sample, analyse};
-pub use grid::Dateline;
+pub use grid::{Bubble, Dateline};
 pub use load::{Alternatives, Bias, Shared, Weights};
 
 use std::cell::Cell;
@@ -203,11 +203,21 @@ impl Routes {
         matches!(&self.next, Next::Grid(grid) if grid.is_adaptive())
     }
 
-    /// True if packets wait for each other in rings unless each enters a ring only where the next
-    /// buffer keeps room for another one. Only packets on lane 0 do, and one is within its ring
-    /// where it goes on straight from that lane.
-    pub const fn needs_bubble(&self) -> bool {
-        matches!(&self.next, Next::Grid(grid) if grid.needs_bubble())
+    /// The place that a packet must leave free where it enters a ring, if packets wait for each
+    /// other in rings otherwise. Only packets on lane 0 do, and one is within its ring where it
+    /// goes on straight from that lane.
+    pub const fn bubble(&self) -> Option<Bubble> {
+        match &self.next {
+            Next::Grid(grid) => grid.bubble(),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a port of a switch (by its device number) leads into a ring at its place 0.
+    /// There is one such port in either direction of each ring.
+    pub fn begins_ring(&self, switch: u32, port: u16) -> bool {
+        let switch = switch - self.hosts;
+        matches!(&self.next, Next::Grid(grid) if grid.begins_ring(switch, port))
     }
 
     /// The port and lane by which a host sends a packet. Hosts with several ports spread by

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::{
     build::{ALGORITHMS, Algorithm, Routing},
-    grid::Dateline,
+    grid::{Bubble, Dateline},
     load::Weights,
 };
 use crate::Fault;
@@ -36,8 +36,9 @@ impl FromStr for Routing {
             Some("dateline=whole") if is_ordered(known.1) => {
                 Ok(Self { dateline: Dateline::Whole, ..known.1.into() })
             }
-            Some("bubble") if is_ordered(known.1) || known.1 == Algorithm::Adaptive => {
-                Ok(Self { dateline: Dateline::Bubble, ..known.1.into() })
+            Some(option) if option == "bubble" || option.starts_with("bubble=") => {
+                let bubble = bubble(known.1, option)?;
+                Ok(Self { dateline: Dateline::Bubble(bubble), ..known.1.into() })
             }
             Some("halves=dimension-order") if known.1 == Algorithm::Valiant => {
                 Ok(Self { halves_in_order: true, ..known.1.into() })
@@ -45,10 +46,10 @@ impl FromStr for Routing {
             Some("halves=dimension-order") => {
                 Err(Fault::new("the option `halves=dimension-order` belongs to valiant".to_owned()))
             }
-            Some(option @ ("bubble" | "dateline=whole")) => Err(Fault::new(format!(
-                "the option `{option}` belongs to dimension-order and direction-order{}",
-                if option == "bubble" { ", and to adaptive" } else { "" }
-            ))),
+            Some("dateline=whole") => Err(Fault::new(
+                "the option `dateline=whole` belongs to dimension-order and direction-order"
+                    .to_owned(),
+            )),
             Some(other) => Err(Fault::new(format!(
                 "unknown option `{other}` of a routing; there are lanes=1, for dimension-order \
                  and direction-order dateline=whole and bubble, for adaptive bubble, and for \
@@ -61,6 +62,24 @@ impl FromStr for Routing {
 /// Returns true if packets take the dimensions of a grid in an order.
 const fn is_ordered(algorithm: Algorithm) -> bool {
     matches!(algorithm, Algorithm::DimensionOrder | Algorithm::DirectionOrder)
+}
+
+/// Reads the option `bubble`, `bubble=local` or `bubble=global`.
+fn bubble(algorithm: Algorithm, option: &str) -> Result<Bubble, Fault> {
+    if !is_ordered(algorithm) && algorithm != Algorithm::Adaptive {
+        let message = format!(
+            "the option `{option}` belongs to dimension-order and direction-order, and to adaptive"
+        );
+        return Err(Fault::new(message));
+    }
+    match option.split_once('=').map_or("local", |(_, word)| word) {
+        "local" => Ok(Bubble::Local),
+        "global" => Ok(Bubble::Global),
+        other => {
+            let message = format!("unknown bubble `{other}`; there are local and global");
+            Err(Fault::new(message).near(other, &["local", "global"]))
+        }
+    }
 }
 
 /// True if only its lanes keep a routing from deadlock.

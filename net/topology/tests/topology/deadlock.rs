@@ -1,7 +1,7 @@
 //! Route sets that can and cannot deadlock.
 
 use topology::{
-    Amount, Failure,
+    Amount, Bubble, Failure,
     route::{Routes, analyse},
 };
 
@@ -95,12 +95,19 @@ fn other_cycles_on_one_lane() {
 /// With the bubble, rings of one lane are free; without it they are not.
 #[test]
 fn bubbles_take_the_place_of_datelines() {
-    for (routing, lanes) in [("dimension-order:bubble", 1), ("adaptive:bubble", 2)] {
+    for (routing, lanes, bubble) in [
+        ("dimension-order:bubble", 1, Bubble::Local),
+        ("direction-order:bubble=local", 1, Bubble::Local),
+        ("adaptive:bubble", 2, Bubble::Local),
+        ("dimension-order:bubble=global", 1, Bubble::Global),
+        ("direction-order:bubble=global", 1, Bubble::Global),
+        ("adaptive:bubble=global", 2, Bubble::Global),
+    ] {
         let (topology, routes) = routed("torus:dims=5x5", Some(routing));
-        assert_eq!((routes.lanes(), routes.needs_bubble()), (lanes, true));
+        assert_eq!((routes.lanes(), routes.bubble()), (lanes, Some(bubble)), "{routing}");
         assert_eq!(analyse(&topology.graph, &routes).cycle, None);
         let (_, mesh) = routed("mesh:dims=5x5", Some(routing));
-        assert!(!mesh.needs_bubble(), "a mesh has no rings");
+        assert_eq!(mesh.bubble(), None, "a mesh has no rings");
     }
 }
 

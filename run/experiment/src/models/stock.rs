@@ -96,7 +96,7 @@ impl Stock {
             let mistake = configuration.mistake(keys::network::ROUTING, message).help(help);
             return Err(vec![mistake]);
         }
-        if routed.routes.needs_bubble() && configuration.model() != scope::Model::Packet {
+        if routed.routes.bubble().is_some() && configuration.model() != scope::Model::Packet {
             let message = "bubble flow control needs routers that keep room in rings";
             let help = "set network.model = \"packet\"".to_owned();
             let mistake = configuration.mistake(keys::network::ROUTING, message).help(help);
