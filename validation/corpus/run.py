@@ -55,7 +55,8 @@ TOPOLOGIES = {
 # Where load, a draw for each message, or the lanes of `packet` matter.
 ROUTERS = {
     "torus:dims=4x3x2": ["dimension-order", "direction-order", "adaptive", "dimension-order:bubble",
-                         "adaptive:bubble", "valiant", "o1turn", "romm", "ugal-l", "par"],
+                         "adaptive:bubble", "dimension-order:bubble=global",
+                         "direction-order:bubble=global", "adaptive:bubble=global", "valiant", "o1turn", "romm", "ugal-l", "par"],
     "hyperx:dims=4x3,hosts=2": ["minimal", "ugal-l", "par", "dal", "dimension-adaptive"],
     "complete:switches=6,hosts=4": ["ugal-l", "ugal-g"],
     "k-ary-n-tree:k=3,n=3": ["adaptive-up", "random-up"],

@@ -489,6 +489,9 @@ impl Router {
         if self.stored > 0 {
             return Err(format!("{} packets are stored", self.stored));
         }
+        if !self.marks_at_rest() {
+            return Err("a critical place is on its way".to_owned());
+        }
         let buffer = net.buffer;
         let credits = |output: &Output| output.credits + u32::from(output.returning.left);
         for (number, output) in (0..).zip(&*self.outputs) {

@@ -170,6 +170,22 @@ fn the_critical_place_moves_backward() {
     assert_eq!(found, [20, 115, 221].map(|time| Time::from_ps(time * 1000)));
 }
 
+/// Host 0 enters the ring although host 7's packets, which go no further than router 0, come there
+/// all the time, and none takes the critical place ahead. Its packet asks at 3; at 6 the first one
+/// of host 7 is on its way, and router 7 refuses. That packet's tail leaves router 0 at 12, which
+/// asks again: at 15 the place is free, at 18 the answer is back, and host 0's packet is granted the
+/// switch at 19 in place of 4. Host 7's second packet asks from 15 on, at router 6: it is granted a
+/// channel at 21, the switch at 22 in place of 4, and comes at 33, as the next ones twelve cycles
+/// each behind it.
+#[test]
+fn the_critical_place_keeps_nobody_out_for_ever() {
+    let routing = Some("dimension-order:bubble=global");
+    let net = network("ring:switches=8", routing, parameters(1, 1));
+    let one = |from, to| (Time::ZERO, Transfer::new(HostId(from), HostId(to), 32));
+    let found = together(&net, 8, &[one(0, 1), one(7, 0), one(7, 0), one(7, 0), one(7, 0)]);
+    assert_eq!(found, [30, 15, 33, 45, 57].map(|time| Time::from_ps(time * 1000)));
+}
+
 /// Plays random messages of different sizes on a torus, and returns the deliveries and in how many
 /// places of each ring critical places are left: by channel, port, and the place in the other
 /// dimension.

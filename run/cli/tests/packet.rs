@@ -98,6 +98,11 @@ fn mistakes() {
             "belongs to dimension-order and direction-order, and to adaptive",
         ),
         ("--routing adaptive:bubble --set network.buffer=7", "network.buffer=7: a buffer of 7"),
+        ("--routing adaptive:bubble=globl", "did you mean `global`?"),
+        (
+            "--routing minimal:bubble=global",
+            "the option `bubble=global` belongs to dimension-order",
+        ),
         (
             "--routing adaptive:bubble --set network.switching=wormhole",
             "switching=wormhole: bubble",

@@ -169,19 +169,18 @@ impl Router {
         (input, output): (u32, u32),
         out: &mut O,
     ) {
-        if self.rings.is_none() {
+        let flits = self.head(input).map_or(0, |head| head.packet.flits);
+        let Some(rings) = &mut self.rings else { return };
+        let Ring { before, kept, .. } = rings.channels[output as usize];
+        let other = rings.credits(net, output, 1);
+        rings.channels[output as usize].recent.push(flits, net.places - 1);
+        if before != input || !matches!(kept, Kept::Critical | Kept::Unwanted) {
             return;
         }
         self.take_credits(net, output, now + 1, out);
-        let flits = self.head(input).map_or(0, |head| head.packet.flits);
-        let credits = self.outputs[output as usize].credits;
-        let Some(rings) = &mut self.rings else { return };
-        let other = rings.credits(net, output, 1);
-        let ring = &mut rings.channels[output as usize];
-        ring.recent.push(flits, net.places - 1);
-        let is_critical = matches!(ring.kept, Kept::Critical | Kept::Unwanted);
-        if is_critical && ring.before == input && credits < other {
-            ring.kept = Kept::No;
+        let takes = self.outputs[output as usize].credits < other;
+        if let Some(rings) = self.rings.as_mut().filter(|_| takes) {
+            rings.channels[output as usize].kept = Kept::No;
             rings.channels[input as usize].moves = true;
         }
     }
@@ -308,6 +307,12 @@ impl Router {
             self.grantable = true;
             self.wake(net, now);
         }
+    }
+
+    /// Returns true if no critical place is on its way.
+    pub(super) fn marks_at_rest(&self) -> bool {
+        let mut rings = self.rings.iter().flat_map(|rings| &rings.channels);
+        rings.all(|ring| !ring.moves && ring.kept != Kept::Asked)
     }
 
     /// The output channels behind which is the critical place of their ring, by port and channel.

@@ -301,6 +301,7 @@ fn misfits() {
     assert!(wrong("mesh:dims=3x3", "adaptive-up").contains("needs a fat tree"));
     assert!(wrong("mesh:dims=3x3", "o1turn:lanes=1").contains("needs lanes"));
     assert!(wrong("torus:dims=3x3", "minimal:bubble").contains("and to adaptive"));
+    assert!(wrong("torus:dims=3x3", "adaptive:bubble=loca").contains("unknown bubble `loca`"));
     assert!(wrong("mesh:dims=3x3", "ugal-l:ofset=3").contains("unknown option `ofset=3`"));
     assert!(wrong("dragonfly:p=1", "ugal-l:factor=hops").contains("a HyperX"));
     for routing in ["dal", "dimension-adaptive"] {

@@ -16,7 +16,7 @@ table! {
          `destination-tag` or, for routers that choose, `adaptive`, `adaptive-up`, `dal`, \
          `dimension-adaptive`, `ugal-l`, `ugal-g` or `par`. \
          `NAME:lanes=1` keeps to one lane; the chapter on topologies describes \
-         `dimension-order:dateline=whole`, `dimension-order:bubble`, `adaptive:bubble`, \
+         `dimension-order:dateline=whole`, `dimension-order:bubble`, `adaptive:bubble=global`, \
          `valiant:halves=dimension-order` and `ugal-l:factor=2,offset=0`.";
     TABLES: Path = "network.tables", Unset("routes are computed"), None, scope::LINKS,
         "Forwarding tables instead: FDB vectors, or a dump of linear forwarding tables.";
