@@ -135,6 +135,12 @@ def runs(heddle):
             yield (f"packet {topology} {routing}",
                    ["run", "traffic:uniform", "--network", "packet", "--topology", topology,
                     "--routing", routing, "--load", "0.3"], True)
+    for routing in ["dimension-order:bubble", "dimension-order:bubble=global"]:
+        yield (f"packet torus:dims=5x5 {routing}, two packets",
+               ["run", "traffic:uniform", "--network", "packet", "--preset", "packet-booksim",
+                "--topology", "torus:dims=5x5", "--routing", routing, "--load", "0.9", "--length",
+                "32B", "--set", "network.switching=cut-through", "--set", "network.channels=1",
+                "--set", "network.mtu=32B", "--set", "network.buffer=8"], True)
     for pattern in TRAFFIC:
         command = ["run", f"traffic:{pattern}", "--network", "infiniband", "--topology",
                    "torus:dims=4x4", "--load", "0.1:0.5:0.2"]

@@ -157,9 +157,9 @@ fn short_packets_take_places() {
 }
 
 /// The critical place is taken by a packet of the ring, and moves backward: host 7's packet goes
-/// through router 0 to host 1 as if it were alone, in 5 R + 5 cycles for R = 3 routers. It takes the
-/// critical place, so that host 0's packet enters after it without a wait (R = 2, 15 cycles), and
-/// the next one of host 7 finds the critical place in its next buffer: it waits six cycles.
+/// through router 0 to host 1 as if it were alone, in 5 R + 5 cycles for R = 3 routers. It takes
+/// the critical place, so that host 0's packet enters after it without a wait (R = 2, 15 cycles),
+/// and the next one of host 7 finds the critical place in its next buffer: it waits six cycles.
 #[test]
 fn the_critical_place_moves_backward() {
     let routing = Some("dimension-order:bubble=global");
@@ -173,10 +173,10 @@ fn the_critical_place_moves_backward() {
 /// Host 0 enters the ring although host 7's packets, which go no further than router 0, come there
 /// all the time, and none takes the critical place ahead. Its packet asks at 3; at 6 the first one
 /// of host 7 is on its way, and router 7 refuses. That packet's tail leaves router 0 at 12, which
-/// asks again: at 15 the place is free, at 18 the answer is back, and host 0's packet is granted the
-/// switch at 19 in place of 4. Host 7's second packet asks from 15 on, at router 6: it is granted a
-/// channel at 21, the switch at 22 in place of 4, and comes at 33, as the next ones twelve cycles
-/// each behind it.
+/// asks again: at 15 the place is free, at 18 the answer is back, and host 0's packet is granted
+/// the switch at 19 in place of 4. Host 7's second packet asks from 15 on, at router 6: it is
+/// granted a channel at 21, the switch at 22 in place of 4, and comes at 33, as the next ones
+/// twelve cycles each behind it.
 #[test]
 fn the_critical_place_keeps_nobody_out_for_ever() {
     let routing = Some("dimension-order:bubble=global");
@@ -186,13 +186,16 @@ fn the_critical_place_keeps_nobody_out_for_ever() {
     assert_eq!(found, [30, 15, 33, 45, 57].map(|time| Time::from_ps(time * 1000)));
 }
 
-/// Plays random messages of different sizes on a torus, and returns the deliveries and in how many
-/// places of each ring critical places are left: by channel, port, and the place in the other
-/// dimension.
+/// The number of critical places in each ring: by channel, port, and the place of the ring in the
+/// other dimension.
+type Marks = BTreeMap<(u8, u16, u32), usize>;
+
+/// Plays random messages of different sizes on a torus, and returns the times of deliveries and the
+/// critical places that are left.
 fn played(
     net: &Packets,
     (seed, workers, transport): (u64, usize, TransportKind),
-) -> (Vec<Time>, BTreeMap<(u8, u16, u32), usize>) {
+) -> (Vec<Time>, Marks) {
     const EXTENT: u32 = 5;
     let random = Random::new(seed, 7);
     let message = |number: u32| {
@@ -205,7 +208,7 @@ fn played(
     let played = Script::of(25, &messages).play(net, workers, transport).expect("a run");
     let times: Vec<_> = played.deliveries().into_iter().map(|(at, _)| at).collect();
     assert_eq!(times.len(), messages.len(), "all are delivered");
-    let mut rings = BTreeMap::new();
+    let mut rings = Marks::new();
     for (number, device) in (0..).zip(&played.devices) {
         net.device_at_rest(device).expect("at rest");
         for (port, channel) in device.critical_places() {
