@@ -380,7 +380,9 @@ impl Router {
         let asleep = self.allocate_switch(net, &draw, scratch, out);
         self.traverse(net, now, &scratch.switch_requests, out);
         self.take_channels(net, now, &scratch.channel_requests, out);
-        self.displace_marks(net, now, out);
+        if self.rings.is_some() {
+            self.displace_marks(net, now, out);
+        }
         let busy = self.grantable || !scratch.switch_requests.is_empty() && !self.active.is_empty();
         let wake = if busy { now + net.delays.cycle } else { asleep.min(self.grantable_at) };
         self.next = self.routing.next.min(self.allocated.next).min(self.ends_at);

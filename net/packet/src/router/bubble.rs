@@ -145,7 +145,7 @@ impl Router {
     /// take an output channel. Within a ring a place must be free, and two where it enters one that
     /// keeps a place. It is within the ring if it came in by the same channel of the port by which
     /// it enters the next router.
-    #[inline]
+    #[inline(never)]
     pub(super) fn credits_for(&self, net: &Fabric, input: u32, output: u32, needed: u32) -> u32 {
         let Some(rings) = &self.rings else { return needed };
         let Ring { before, kept, .. } = rings.channels[output as usize];
@@ -161,7 +161,7 @@ impl Router {
     }
 
     /// Notes that the first packet of an input channel takes an output channel at `now`.
-    #[inline]
+    #[inline(never)]
     pub(super) fn note_place<O: Out>(
         &mut self,
         net: &Fabric,
@@ -187,6 +187,7 @@ impl Router {
 
     /// Notes that the first packet of an input channel cannot take an output channel, if that is
     /// because of the critical place. Otherwise lets it ask again when credits come for one place.
+    #[inline(never)]
     pub(super) fn want_mark_away(&mut self, net: &Fabric, input: u32, output: u32) {
         let Some(rings) = &mut self.rings else { return };
         let Ring { before, kept, .. } = rings.channels[output as usize];
@@ -203,7 +204,7 @@ impl Router {
     }
 
     /// Lets critical places move that kept packets from entering a ring in this cycle.
-    #[inline]
+    #[inline(never)]
     pub(super) fn displace_marks<O: Out>(&mut self, net: &Fabric, now: u64, out: &mut O) {
         while let Some((input, output)) = self.rings.as_mut().and_then(|rings| rings.kept_out.pop())
         {
@@ -239,7 +240,7 @@ impl Router {
 
     /// The tail of a packet of an input channel has been granted the switch: its place is critical
     /// if it took the critical one ahead. If it did not, that one may be asked to move.
-    #[inline]
+    #[inline(never)]
     pub(super) fn pass_mark<O: Out>(&mut self, net: &Fabric, now: u64, input: u32, out: &mut O) {
         let Some(rings) = &mut self.rings else { return };
         let ring = &mut rings.channels[input as usize];

@@ -84,8 +84,7 @@ impl Router {
         }
         self.return_credit(net, input, Credits { at: now, left, period: pace }, out);
         if left == 0 {
-            self.release(net, now, input);
-            self.pass_mark(net, now, input, out);
+            self.release(net, now, input, out);
         } else {
             self.foretold.set(input, true);
             if self.has_flit(input, now) && self.outputs[number as usize].credits == 0 {
@@ -97,7 +96,7 @@ impl Router {
 
     /// The tail of the first packet of an input channel has been granted the switch: the next one
     /// begins in the next cycle.
-    fn release(&mut self, net: &Fabric, now: u64, number: u32) {
+    fn release<O: Out>(&mut self, net: &Fabric, now: u64, number: u32, out: &mut O) {
         let input = &mut self.inputs[number as usize];
         let gone = std::mem::replace(&mut input.output, NONE);
         self.count_rival(number, gone, false);
@@ -117,5 +116,8 @@ impl Router {
             self.begin_route(net, number, now + net.delays.cycle);
         }
         self.grantable |= !self.asking.is_empty();
+        if self.rings.is_some() {
+            self.pass_mark(net, now, number, out);
+        }
     }
 }

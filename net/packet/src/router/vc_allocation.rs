@@ -94,14 +94,17 @@ impl Router {
         if self.outputs[number as usize].owner != NONE {
             return false;
         }
-        let needed = self.credits_for(net, input, number, needed);
+        let rings = self.rings.is_some();
+        let needed = if rings { self.credits_for(net, input, number, needed) } else { needed };
         if self.outputs[number as usize].credits < needed {
             self.take_credits(net, number, now + 1, out);
         }
         let Output { credits, returning, .. } = self.outputs[number as usize];
         if credits < needed {
             self.grantable_at = self.grantable_at.min(returning.time_of(needed - credits));
-            self.want_mark_away(net, input, number);
+            if rings {
+                self.want_mark_away(net, input, number);
+            }
         }
         credits >= needed
     }
@@ -159,7 +162,9 @@ impl Router {
             self.outputs[grant.output as usize].owner = grant.input;
             self.inputs[grant.input as usize].output = grant.output;
             self.allocated.enter(now + net.delays.vc_allocation, grant.input);
-            self.note_place(net, now, (grant.input, grant.output), out);
+            if self.rings.is_some() {
+                self.note_place(net, now, (grant.input, grant.output), out);
+            }
         }
         self.grantable &= !self.asking.is_empty();
     }
