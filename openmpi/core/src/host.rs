@@ -286,6 +286,15 @@ mod tests {
         })
     }
 
+    /// Rails of 9 ns/B, between which a change takes 14 us.
+    fn twins() -> [Rail; 2] {
+        ["a", "b"].map(|name| Rail {
+            gap_per_byte: 9 << 20,
+            change: 14_000 << 10,
+            ..Rail::named(name)
+        })
+    }
+
     fn message(bytes: u64) -> Message {
         Message { now: 0, bytes, usable: 3 }
     }
@@ -382,30 +391,21 @@ mod tests {
     /// third at 28, when the first is.
     #[test]
     fn messages_that_take_a_rail_for_less_than_a_change_stay() {
-        let twins = ["a", "b"].map(|name| Rail {
-            gap_per_byte: 9 << 20,
-            change: 14_000 << 10,
-            ..Rail::named(name)
-        });
         let choices = |bytes: u64| {
-            let mut host = Host::new(&twins, "vft", Segment::own()).unwrap();
+            let mut host = Host::new(&twins(), "vft", Segment::own()).unwrap();
             [(); 6].map(|()| host.choose_at(message(bytes), &mut Toward::default()))
         };
         assert_eq!(choices(1001), [0; 6]);
         assert_eq!(choices(2001), [0, 1, 0, 1, 0, 1]);
     }
 
-    /// The first message is sent at 0 and takes 9 us; that of 10 001 bytes follows it and keeps the
-    /// rail busy until 99. The next is sent 14 us later, at 23, and changes rails; those behind it,
-    /// at 37, 46 and so on to 91, stay. The one at 100 finds both free, and takes the first.
+    /// To different processes: the first is sent at 0 and takes 9 us; that of 10 001 bytes follows
+    /// it and keeps the rail busy until 99. The next is sent 14 us later, at 23, and changes rails;
+    /// those behind it, at 37, 46 and so on to 91, stay. The one at 100 finds both free, and takes
+    /// the first.
     #[test]
     fn messages_leave_a_rail_that_a_large_one_keeps_busy() {
-        let twins = ["a", "b"].map(|name| Rail {
-            gap_per_byte: 9 << 20,
-            change: 14_000 << 10,
-            ..Rail::named(name)
-        });
-        let mut host = Host::new(&twins, "vft", Segment::own()).unwrap();
+        let mut host = Host::new(&twins(), "vft", Segment::own()).unwrap();
         let sizes = [1001, 10_001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001];
         let taken = sizes.map(|bytes| host.choose_at(message(bytes), &mut Toward::default()));
         assert_eq!(taken, [0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0]);
@@ -416,12 +416,7 @@ mod tests {
     /// later. The fourth would arrive at 117, and changes rails; those behind it stay there.
     #[test]
     fn messages_stay_behind_one_that_they_would_wait_for() {
-        let twins = ["a", "b"].map(|name| Rail {
-            gap_per_byte: 9 << 20,
-            change: 14_000 << 10,
-            ..Rail::named(name)
-        });
-        let mut host = Host::new(&twins, "vft", Segment::own()).unwrap();
+        let mut host = Host::new(&twins(), "vft", Segment::own()).unwrap();
         let mut toward = Toward::default();
         let sizes = [1001, 10_001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001, 1001];
         let taken = sizes.map(|bytes| host.choose_at(message(bytes), &mut toward));
