@@ -236,8 +236,11 @@ static int finalize(void)
     if (heddle.summary)
         for (unsigned rail = 0; rail < heddle.count; rail++) {
             const struct heddle_module *module = &heddle.modules[rail];
-            opal_output(0, "heddle: rail %s: %llu messages, %llu bytes; %llu kept from it",
-                        module->name, module->messages, module->bytes, module->passed);
+            opal_output(0,
+                        "heddle: rail %s: %llu messages, %llu bytes; %llu kept from it; "
+                        "%llu parts of large ones, %llu bytes",
+                        module->name, module->messages, module->bytes, module->passed,
+                        module->parts, module->part_bytes);
         }
     heddle_confirm_stop();
     heddle_host_free(heddle.host);
@@ -264,6 +267,10 @@ static void count_rails(void)
         counter(rail, "bytes", "Bytes of messages that took the rail", &heddle.modules[rail].bytes);
         counter(rail, "passed", "Messages that the limit of unconfirmed bytes kept from the rail",
                 &heddle.modules[rail].passed);
+        counter(rail, "parts", "Parts of large messages that took the rail",
+                &heddle.modules[rail].parts);
+        counter(rail, "part_bytes", "Bytes of parts of large messages that took the rail",
+                &heddle.modules[rail].part_bytes);
     }
 }
 

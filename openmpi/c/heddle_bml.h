@@ -27,7 +27,9 @@ struct heddle_module {
     mca_btl_base_module_t *btl;
     char name[32];
     mca_btl_base_module_put_fn_t put;   /* of the module itself */
+    mca_btl_base_module_send_fn_t send;
     unsigned long long messages, bytes; /* sent through the scheduler */
+    unsigned long long parts, part_bytes; /* of large messages */
     unsigned long long passed;          /* messages that its limit has kept from it */
 };
 
@@ -49,7 +51,9 @@ struct heddle_way {
 struct heddle_endpoint {
     struct heddle_way ways[HEDDLE_MOST_RAILS]; /* by the number of the rail */
     uint8_t usable;                            /* a bit for each rail that leads there */
-    struct heddle_toward sent, asked;          /* of messages, and of parts of large ones */
+    struct heddle_toward sent;                 /* of messages */
+    uint8_t turn;                              /* of large messages that are asked for */
+    uint64_t large;                            /* bytes of the last one that was announced */
     uint32_t number;
     mca_bml_base_endpoint_t *base;
     mca_bml_base_btl_t *stock; /* the list for first fragments that r2 has made */
@@ -109,6 +113,7 @@ int heddle_send_small(const struct heddle_way *way, mca_btl_base_tag_t tag, cons
                       size_t bytes, size_t padding);
 
 void heddle_carries(const struct mca_btl_base_endpoint_t *to, unsigned rail, size_t bytes);
+struct heddle_endpoint *heddle_endpoint_of(const struct mca_btl_base_endpoint_t *of);
 struct heddle_endpoint *heddle_attached(const ompi_proc_t *proc);
 struct heddle_endpoint *heddle_numbered(uint32_t number);
 
@@ -117,7 +122,7 @@ struct heddle_endpoint *heddle_numbered(uint32_t number);
 void heddle_weigh(struct heddle_endpoint *endpoint, uint64_t bytes);
 mca_btl_base_module_recv_cb_fn_t heddle_receiver(mca_btl_base_tag_t tag,
                                                  mca_btl_base_module_recv_cb_fn_t callback);
-void heddle_watch_puts(void);
+void heddle_watch_large(void);
 
 /* confirm.c */
 int heddle_confirm_register(void);

@@ -47,6 +47,11 @@ uint8_t heddle_choose(heddle_host *host, uint64_t bytes, uint8_t usable,
 /* A rail carries bytes that nobody asked it about, those of a large message. */
 void heddle_used(const heddle_host *host, uint8_t rail, uint64_t bytes);
 
+/* The rail that a large message of a process takes if its data is asked for now, and that it was.
+ * `turn` belongs to the process, and is zero at first. */
+uint8_t heddle_next(const heddle_host *host, uint64_t bytes, uint8_t usable, uint8_t turn);
+void heddle_taken(heddle_host *host, uint8_t rail, uint64_t bytes, uint8_t usable, uint8_t *turn);
+
 /* The part of a large message that each usable rail should carry so that all parts arrive at the
  * same time; they add up to 1. `shares` has room for HEDDLE_MOST_RAILS. */
 void heddle_shares(const heddle_host *host, uint64_t bytes, uint8_t usable, double *shares);

@@ -6,9 +6,11 @@
 
 #include "ompi/communicator/communicator.h"
 
-/* The second kind of messages of the layer above, which begins a large message, and what of it is
- * looked at: where it comes from, and how long the whole is. */
+/* The kinds of messages of the layer above that begin a large message, and that ask for a part of
+ * one, and what of them is looked at: where the message comes from and how long the whole is, and
+ * how long the part is. */
 #define RENDEZVOUS (MCA_BTL_TAG_PML + 2)
+#define REQUEST (MCA_BTL_TAG_PML + 8)
 
 struct rendezvous {
     uint8_t kind, flags;
@@ -16,6 +18,11 @@ struct rendezvous {
     int32_t source, tag;
     uint16_t sequence, unused;
     uint64_t bytes;
+};
+
+struct request {
+    uint8_t kind, flags;
+    uint64_t of, fragment, receive, offset, place, bytes;
 };
 
 static mca_btl_base_module_recv_cb_fn_t rendezvous;
@@ -40,24 +47,20 @@ static bool is_split(uint64_t bytes, const double *shares)
 }
 
 /* Weights by which all parts of a message of so many bytes arrive at the same time, or the message
- * takes the rail that delivers it first, beside what this process has asked for before. */
+ * takes the rail that delivers it first, beside what this process has asked for before. They hold
+ * for the message whose data is asked for next. */
 void heddle_weigh(struct heddle_endpoint *endpoint, uint64_t bytes)
 {
     double shares[HEDDLE_MOST_RAILS];
     heddle_shares(heddle.host, bytes, endpoint->usable, shares);
-    OPAL_THREAD_LOCK(&heddle_lock);
-    if (is_split(bytes, shares)) {
-        for (unsigned rail = 0; bytes != HEDDLE_LARGE && rail < heddle.count; rail++)
-            if (shares[rail] > 0)
-                heddle_used(heddle.incoming, (uint8_t)rail,
-                            (uint64_t)(shares[rail] * (double)bytes));
-    } else {
-        uint8_t usable = endpoint->usable;
-        uint8_t first = heddle_choose(heddle.incoming, bytes, usable, &endpoint->asked);
+    if (!is_split(bytes, shares)) {
+        OPAL_THREAD_LOCK(&heddle_lock);
+        uint8_t next = heddle_next(heddle.incoming, bytes, endpoint->usable, endpoint->turn);
+        OPAL_THREAD_UNLOCK(&heddle_lock);
         for (unsigned rail = 0; rail < heddle.count; rail++)
-            shares[rail] = rail == first;
+            shares[rail] = rail == next;
     }
-    OPAL_THREAD_UNLOCK(&heddle_lock);
+    endpoint->large = bytes;
     weigh_list(endpoint, &endpoint->base->btl_rdma, shares);
     if (bytes == HEDDLE_LARGE)
         weigh_list(endpoint, &endpoint->base->btl_send, shares);
@@ -95,6 +98,39 @@ mca_btl_base_module_recv_cb_fn_t heddle_receiver(mca_btl_base_tag_t tag,
     return arrived;
 }
 
+/* A part of a large message is asked for over a rail. The next message may have been announced long
+ * ago, when no receive was ready for it: of several in a row each finds the weights that hold after
+ * the one before it. They are taken to be as long as the last that was announced. */
+static void asked(struct heddle_endpoint *endpoint, unsigned rail, uint64_t bytes)
+{
+    OPAL_THREAD_LOCK(&heddle_lock);
+    if (bytes < endpoint->large)
+        heddle_used(heddle.incoming, (uint8_t)rail, bytes);
+    else
+        heddle_taken(heddle.incoming, (uint8_t)rail, bytes, endpoint->usable, &endpoint->turn);
+    OPAL_THREAD_UNLOCK(&heddle_lock);
+    heddle_weigh(endpoint, endpoint->large);
+}
+
+static int ask(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *to,
+               mca_btl_base_descriptor_t *descriptor, mca_btl_base_tag_t tag)
+{
+    const mca_btl_base_segment_t *segment = descriptor->des_segments;
+    unsigned rail = 0;
+    while (rail < heddle.count && heddle.modules[rail].btl != btl)
+        rail++;
+    if (rail == heddle.count)
+        return OPAL_ERR_NOT_AVAILABLE;
+    if (tag == REQUEST && segment->seg_len >= sizeof(struct request)) {
+        struct request request;
+        struct heddle_endpoint *endpoint = heddle_endpoint_of(to);
+        memcpy(&request, segment->seg_addr.pval, sizeof request);
+        if (endpoint)
+            asked(endpoint, rail, request.bytes);
+    }
+    return heddle.modules[rail].send(btl, to, descriptor, tag);
+}
+
 /* Parts of large messages make a rail busy. */
 static int put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpoint, void *local,
                uint64_t remote, mca_btl_base_registration_handle_t *local_handle,
@@ -111,12 +147,14 @@ static int put(mca_btl_base_module_t *btl, struct mca_btl_base_endpoint_t *endpo
     return OPAL_ERR_NOT_AVAILABLE;
 }
 
-void heddle_watch_puts(void)
+void heddle_watch_large(void)
 {
     for (unsigned rail = 0; rail < heddle.count; rail++) {
         mca_btl_base_module_t *btl = heddle.modules[rail].btl;
         heddle.modules[rail].put = btl->btl_put;
         if (btl->btl_put)
             btl->btl_put = put;
+        heddle.modules[rail].send = btl->btl_send;
+        btl->btl_send = ask;
     }
 }

@@ -209,12 +209,22 @@ static int send_now(mca_btl_base_module_t *proxy, struct mca_btl_base_endpoint_t
     return code < 0 && code != OPAL_ERR_RESOURCE_BUSY ? code : OPAL_SUCCESS;
 }
 
+/* The process that an endpoint of a module leads to; NULL if no rails are known to. */
+struct heddle_endpoint *heddle_endpoint_of(const struct mca_btl_base_endpoint_t *of)
+{
+    return heddle.host && heddle.places ? endpoint_of(of) : NULL;
+}
+
 /* A rail carries a part of a large message. */
 void heddle_carries(const struct mca_btl_base_endpoint_t *to, unsigned rail, size_t bytes)
 {
-    struct heddle_endpoint *endpoint = heddle.host && heddle.places ? endpoint_of(to) : NULL;
+    struct heddle_endpoint *endpoint = heddle_endpoint_of(to);
     if (!endpoint)
         return;
+    OPAL_THREAD_LOCK(&heddle_lock);
+    heddle.modules[rail].parts++;
+    heddle.modules[rail].part_bytes += bytes;
+    OPAL_THREAD_UNLOCK(&heddle_lock);
     heddle_used(heddle.host, (uint8_t)rail, bytes);
     endpoint->ways[rail].is_active = true;
 }

@@ -400,7 +400,7 @@ static int make_host(void)
     if (!heddle.incoming)
         return heddle_fatal("%s", text);
     heddle_describe();
-    heddle_watch_puts();
+    heddle_watch_large();
     for (unsigned rail = 0; rail < heddle.count; rail++) {
         const struct heddle_rail *it = &heddle.rails[rail];
         snprintf(heddle.modules[rail].name, sizeof heddle.modules[rail].name, "%s", it->name);

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Simulated and measured curves of the rig in one table and one plot.
 
-    validation/rails/curves.py --component FOLDER --heddle PROGRAM [--pairs 6] [-o FOLDER]
+    validation/rails/curves.py --component FOLDER --heddle PROGRAM [--pairs 6]
+                               [--rail NAME:RATE:DELAY]... [-o FOLDER]
 
 Runs messages of 1 KiB to 64 KiB, 8, 16 and 32 one way and back, over A, A and B, and A and D under
 Open MPI with the component bml_heddle of FOLDER, on the rig. Takes the parameters of the rails that
 the component has measured at its start, and lets PROGRAM, the command `heddle`, simulate the same.
 Writes curves.csv and curves.svg (the rates with 32 messages) into the folder of -o, and prints by
-how much the simulated times differ. Exits with 77 where there can be no rig."""
+how much the simulated times differ. --rail makes other rails of these three names. Exits with 77
+where there can be no rig."""
 
 import argparse
 import csv
@@ -117,6 +119,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=6)
     parser.add_argument("--repetitions", type=int, default=20, help="in each run [20]")
     parser.add_argument("--nice", type=int, default=-20)
+    parser.add_argument("--rail", dest="rails", action="append", metavar="NAME:RATE:DELAY")
     parser.add_argument("-o", "--output", type=Path, default=Path("curves"), metavar="FOLDER")
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
@@ -126,7 +129,7 @@ def main():
             rig.need(command, "Debian: openmpi-bin, libopenmpi-dev")
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, rig.interrupt)
-        with rig.Rig.up() as place:
+        with rig.Rig.up(arguments.rails) as place:
             times, machines = measure(place, arguments)
     except rig.Missing as missing:
         print(f"curves.py: missing: {missing}", file=sys.stderr)

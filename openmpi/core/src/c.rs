@@ -108,6 +108,27 @@ pub unsafe extern "C" fn heddle_used(host: *const Host, rail: u8, bytes: u64) {
     unsafe { &*host }.used(rail, bytes);
 }
 
+/// Returns the rail of a large message that is asked for next.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_next(host: *const Host, bytes: u64, usable: u8, turn: u8) -> u8 {
+    // SAFETY: `heddle_host_new` has made it.
+    unsafe { &*host }.next(bytes, usable, turn)
+}
+
+/// Notes that a large message was asked for.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_taken(
+    host: *mut Host,
+    rail: u8,
+    bytes: u64,
+    usable: u8,
+    turn: *mut u8,
+) {
+    // SAFETY: `heddle_host_new` has made it; the caller's place, and one thread at a time.
+    let (host, turn) = unsafe { (&mut *host, &mut *turn) };
+    host.taken(rail, bytes, usable, turn);
+}
+
 /// Gives the shares of a large message.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_shares(

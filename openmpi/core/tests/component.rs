@@ -98,6 +98,7 @@ fn two_rails() {
     if run_over_two(folder, "-n 1").is_some() {
         data_is_right_by_every_policy(folder);
         counters_say_what_rails_took(folder);
+        large_messages_that_wait_for_receives_take_all_rails(folder);
         measured_parameters_are_kept_and_damage_is_noticed(folder);
         mistakes_are_named(folder);
     }
@@ -137,6 +138,26 @@ fn counters_say_what_rails_took(folder: &Path) {
     assert!(one + other >= 80 && one.abs_diff(other) <= 1, "{one} {other}");
     let [one, other] = counts("--mca bml_heddle_policy single:r2");
     assert!(one == 0 && other >= 80, "{one} {other}");
+}
+
+/// Twenty messages of a rendezvous each, too small to be split, that have all arrived before a
+/// receive is posted: each finds the weights that hold when its data is asked for. By turns the
+/// rails carry ten each.
+fn large_messages_that_wait_for_receives_take_all_rails(folder: &Path) {
+    let output = over_two(
+        folder,
+        "-n 2 --mca bml_heddle_summary 1 --mca bml_heddle_policy round-robin \
+         -x EXCHANGE_WAITING=1",
+    );
+    let said = assert_right(&output, "waiting");
+    let parts = |rail: &str| {
+        let line = said
+            .lines()
+            .find(|line| line.contains(&format!("rail {rail}: ")) && !line.contains(" 0 parts"));
+        let rest = line.expect(&said).rsplit("; ").next().expect("a part");
+        rest.split(' ').next().and_then(|count| count.parse::<u32>().ok()).expect("a number")
+    };
+    assert_eq!([parts("r1"), parts("r2")], [10, 10], "{said}");
 }
 
 fn measured_parameters_are_kept_and_damage_is_noticed(folder: &Path) {

@@ -1,5 +1,6 @@
 /* Messages of many sizes between all ranks, at once and one by one, and a collective: all data is
- * checked. Prints one line, "right", if it is. */
+ * checked. Prints one line, "right", if it is. With EXCHANGE_WAITING in the environment there are
+ * only large messages that wait for their receives. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,13 +79,37 @@ static void one_by_one(void)
     free(in);
 }
 
+/* Twenty large messages to rank 1, which takes them when it has heard of all. */
+static void waiting(void)
+{
+    enum { SIZE = 70000, LARGE = 20 };
+    static unsigned char buffers[LARGE][SIZE];
+    MPI_Request requests[LARGE];
+    for (int at = 0; rank == 0 && at < LARGE; at++) {
+        fill(buffers[at], 1, SIZE);
+        MPI_Isend(buffers[at], SIZE, MPI_BYTE, 1, 3, MPI_COMM_WORLD, &requests[at]);
+    }
+    if (rank == 0)
+        MPI_Send(NULL, 0, MPI_BYTE, 1, 4, MPI_COMM_WORLD);
+    if (rank == 1)
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int at = 0; rank == 1 && at < LARGE; at++)
+        MPI_Irecv(buffers[at], SIZE, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &requests[at]);
+    if (rank < 2)
+        MPI_Waitall(LARGE, requests, MPI_STATUSES_IGNORE);
+    for (int at = 0; rank == 1 && at < LARGE; at++)
+        check(buffers[at], 0, SIZE);
+}
+
 int main(int count, char **arguments)
 {
     int all = 0;
     MPI_Init(&count, &arguments);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    for (int turn = 0; turn < AGAIN; turn++) {
+    if (getenv("EXCHANGE_WAITING"))
+        waiting();
+    for (int turn = 0; turn < AGAIN && !getenv("EXCHANGE_WAITING"); turn++) {
         long own = rank + 1, sum = 0;
         at_once();
         one_by_one();
