@@ -2,7 +2,7 @@
 
 use units::Time;
 
-use crate::{Fault, Faults, Rate};
+use crate::{Fault, Faults, Rate, Size};
 
 /// A port of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,6 +120,23 @@ impl Graph {
             }
         }
         faults.or(graph)
+    }
+
+    /// The numbers of hosts, switches, ports and links.
+    pub fn size(&self) -> Size {
+        let switches = (self.hosts..self.devices()).map(|switch| (1, self.ports(switch)));
+        let size = Size::new((self.hosts, 0), switches, self.links.len() as u64);
+        Size { ports: u64::from(self.all_ports()), ..size }
+    }
+
+    /// Returns the least memory of a graph of this size in bytes. A name takes 16 of them besides
+    /// what points to it.
+    pub fn least_memory(size: &Size) -> u64 {
+        const DEVICE: usize = size_of::<Box<str>>() + 16 + 2 * size_of::<u32>();
+        let devices = size.devices().saturating_mul(DEVICE as u64);
+        let ports = size.ports.saturating_mul(size_of::<Option<End>>() as u64);
+        let links = size.links.saturating_mul(size_of::<Link>() as u64);
+        devices.saturating_add(ports).saturating_add(links)
     }
 
     /// Number of hosts.

@@ -33,6 +33,6 @@ pub use route::{
     Routing, Shared, Weights,
 };
 pub use shape::{
-    Arrangement, Butterfly, Dragonfly, Entry, Grid, KINDS, Kind, Rails, Shape, SlimFly, Topology,
-    Tree, build, parse,
+    Arrangement, Butterfly, Dragonfly, Entry, Grid, KINDS, Kind, Rails, Shape, Size, SlimFly,
+    Topology, Tree, build, parse,
 };

@@ -8,7 +8,7 @@
 //! Between two stages output j of a switch leads to the switch whose number has j in place of one
 //! digit: the highest one after the first stage, the next lower one after the second, and so on.
 
-use super::{LIMIT, Plan, Shape, Topology, product};
+use super::{LIMIT, Plan, Shape, Size, Topology, product};
 use crate::{Fault, Faults};
 
 /// A k-ary n-fly.
@@ -37,6 +37,16 @@ impl Butterfly {
             return Err(Fault::new("this butterfly is too large"));
         }
         Ok(())
+    }
+
+    /// The numbers of hosts, switches and links: those of a host are two, and so many are between
+    /// two stages as there are hosts.
+    pub(super) fn size(self) -> Result<Size, Fault> {
+        self.check()?;
+        let Self { radix, stages } = self;
+        let hosts = self.width() * radix;
+        let links = u64::from(hosts) * u64::from(stages + 1);
+        Ok(Size::new((hosts, 2), [(self.width() * stages, 2 * radix)], links))
     }
 
     /// Hosts, switches and links.

@@ -8,7 +8,9 @@
 //! Global port j of switch r is slot r*h+j of its group. With fewer than a*h+1 groups every pair of
 //! groups has as many links as fit, and the slots left over are not connected.
 
-use super::{LIMIT, Plan, Shape, Topology, product};
+use units::Time;
+
+use super::{LIMIT, Plan, Shape, Size, Topology, product};
 use crate::{Fault, Faults};
 
 /// The rule that tells which slot of a group leads to which other group.
@@ -35,6 +37,8 @@ pub struct Dragonfly {
     pub groups: u32,
     /// The arrangement of global links.
     pub arrangement: Arrangement,
+    /// Times of flight of the cables within a group and between groups, if they are given.
+    pub delays: [Option<Time>; 2],
 }
 
 impl Dragonfly {
@@ -108,6 +112,18 @@ impl Dragonfly {
         Ok(())
     }
 
+    /// The numbers of hosts, switches and links.
+    pub(super) fn size(&self) -> Result<Size, Fault> {
+        self.check()?;
+        let Self { hosts, routers, global, groups, .. } = *self;
+        let (switches, hosts, ports) =
+            (self.switches(), self.switches() * hosts, hosts + routers - 1 + global);
+        let pairs = |count: u32| u64::from(count) * u64::from(count - 1) / 2;
+        let near = u64::from(groups) * pairs(routers);
+        let far = u64::from(self.copies()) * pairs(groups);
+        Ok(Size::new((hosts, 1), [(switches, ports)], u64::from(hosts) + near + far))
+    }
+
     /// Hosts, switches and links.
     pub fn build(self) -> Result<Topology, Faults> {
         self.check()?;
@@ -137,6 +153,8 @@ impl Dragonfly {
                 }
             }
         }
-        plan.build(Shape::Dragonfly(self))
+        let [near, far] = self.delays;
+        let cable = |[a, b]: [u32; 2]| if a / routers == b / routers { near } else { far };
+        Ok(plan.build(Shape::Dragonfly(self))?.with_delays(cable))
     }
 }

@@ -9,7 +9,7 @@
 //! (torus, mesh) or one port per other switch of that line, in the order of coordinates (HyperX). A
 //! ring of one or two switches has no wrap-around link.
 
-use super::{LIMIT, Plan, Shape, Topology, product};
+use super::{LIMIT, Plan, Shape, Size, Topology, product};
 use crate::{Fault, Faults};
 
 /// The kind of grid, which tells how the switches of a line are joined.
@@ -78,6 +78,24 @@ impl Grid {
             return Err(Fault::new("this grid is too large"));
         }
         Ok(())
+    }
+
+    /// The numbers of hosts, switches and links.
+    pub(super) fn size(&self) -> Result<Size, Fault> {
+        self.check()?;
+        let (switches, hosts) = (self.switches(), self.switches() * self.hosts);
+        let widths = (0..self.extents.len()).map(|dimension| self.width(dimension));
+        let in_dimension = |(dimension, &extent): (usize, &u32)| {
+            let [extent, lines] = [extent, switches / extent].map(u64::from);
+            lines
+                * match self.kind {
+                    Kind::HyperX => extent * (extent - 1) / 2,
+                    Kind::Mesh | Kind::Torus => extent - 1 + u64::from(self.wraps(dimension)),
+                }
+        };
+        let links: u64 = self.extents.iter().enumerate().map(in_dimension).sum();
+        let ports = self.hosts + widths.sum::<u32>();
+        Ok(Size::new((hosts, 1), [(switches, ports)], u64::from(hosts) + links))
     }
 
     /// Hosts, switches and links.

@@ -4,6 +4,7 @@ mod butterfly;
 mod dragonfly;
 mod grid;
 mod rails;
+mod size;
 mod slim_fly;
 mod spec;
 mod tree;
@@ -12,6 +13,7 @@ pub use butterfly::Butterfly;
 pub use dragonfly::{Arrangement, Dragonfly};
 pub use grid::{Grid, Kind};
 pub use rails::Rails;
+pub use size::Size;
 pub(crate) use slim_fly::Field;
 pub use slim_fly::SlimFly;
 pub use spec::{Entry, KINDS, build, parse};
@@ -19,7 +21,7 @@ pub use tree::Tree;
 
 use units::Time;
 
-use crate::{Graph, Link, Plug, graph::Device};
+use crate::{Fault, Faults, Graph, Link, Plug, graph::Device};
 
 /// A graph and what is known of it.
 #[derive(Clone, Debug)]
@@ -61,6 +63,43 @@ pub enum Shape {
     SlimFly(SlimFly),
     /// A cluster with a switch per rail.
     Rails(Rails),
+}
+
+impl Shape {
+    /// Reads a text such as `torus:dims=8x8,hosts=2`. All mistakes are reported at once.
+    ///
+    /// Nothing is wired yet: a shape that is too large, or that no rule can make, is an error of
+    /// [`Shape::build`].
+    pub fn parse(text: &str) -> Result<Self, Faults> {
+        spec::parse_shape(text)
+    }
+
+    /// The numbers of hosts, switches, ports and links that [`Shape::build`] would make, by
+    /// formula. There are none of a shape that cannot be built.
+    pub fn size(&self) -> Option<Size> {
+        match self {
+            Self::Irregular => None,
+            Self::Tree(tree) => tree.size().ok(),
+            Self::Grid(grid) => grid.size().ok(),
+            Self::Butterfly(butterfly) => butterfly.size().ok(),
+            Self::Dragonfly(dragonfly) => dragonfly.size().ok(),
+            Self::SlimFly(fly) => fly.size().ok(),
+            Self::Rails(rails) => rails.size().ok(),
+        }
+    }
+
+    /// Hosts, switches and links.
+    pub fn build(self) -> Result<Topology, Faults> {
+        match self {
+            Self::Irregular => Err(Fault::new("an irregular topology is made by no rule").into()),
+            Self::Tree(tree) => tree.build(),
+            Self::Grid(grid) => grid.build(),
+            Self::Butterfly(butterfly) => butterfly.build(),
+            Self::Dragonfly(dragonfly) => dragonfly.build(),
+            Self::SlimFly(fly) => fly.build(),
+            Self::Rails(rails) => rails.build(),
+        }
+    }
 }
 
 /// Most devices, and most ports of all devices, of a generated topology.
@@ -105,7 +144,7 @@ impl Plan {
         self.hosts + index
     }
 
-    fn build(self, shape: Shape) -> Result<Topology, crate::Faults> {
+    fn build(self, shape: Shape) -> Result<Topology, Faults> {
         Ok(Topology { graph: Graph::new(self.hosts, self.devices, self.links)?, shape })
     }
 }

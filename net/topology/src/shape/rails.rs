@@ -5,7 +5,7 @@
 //! switch r of unit u has a port per host of the unit and one up to each spine; without spines
 //! there is one unit.
 
-use super::{LIMIT, Plan, Shape, Topology, product};
+use super::{LIMIT, Plan, Shape, Size, Topology, product};
 use crate::{Fault, Faults};
 
 /// A rail-optimised cluster.
@@ -39,6 +39,16 @@ impl Rails {
             return Err(Fault::new("this cluster is too large"));
         }
         Ok(())
+    }
+
+    /// The numbers of hosts, switches and links, one per port of a rail switch.
+    pub(super) fn size(&self) -> Result<Size, Fault> {
+        self.check()?;
+        let Self { rails, hosts, units, spines } = *self;
+        let leaves = rails * units;
+        let switches = [(leaves, hosts + spines), (spines, leaves)];
+        let links = u64::from(leaves) * u64::from(hosts + spines);
+        Ok(Size::new((hosts * units, rails), switches, links))
     }
 
     /// Hosts, switches and links.

@@ -4,7 +4,7 @@
 //! section II-B. 2 q^2 switches (part, x, y) of network radix (3q - d)/2 with q = 4w + d, d = 1, 0
 //! or -1, and of diameter 2. Coordinates are elements of the field of q elements ([`Field`]).
 
-use super::{LIMIT, Plan, Shape, Topology, product};
+use super::{LIMIT, Plan, Shape, Size, Topology, product};
 use crate::{Fault, Faults};
 
 /// A slim fly.
@@ -58,6 +58,15 @@ impl SlimFly {
             return Err(Fault::new("a slim fly's hosts per switch start at 1; or it is too large"));
         }
         Ok(field)
+    }
+
+    /// The numbers of hosts, switches and links.
+    pub(super) fn size(&self) -> Result<Size, Fault> {
+        self.check()?;
+        let (switches, radix) = (self.switches(), Self::radix(self.q));
+        let hosts = switches * self.hosts;
+        let links = u64::from(switches) * u64::from(radix) / 2;
+        Ok(Size::new((hosts, 1), [(switches, self.hosts + radix)], u64::from(hosts) + links))
     }
 
     /// Hosts, switches and links.

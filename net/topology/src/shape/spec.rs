@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use units::Time;
 
-use super::{Arrangement, Butterfly, Dragonfly, Grid, Kind, Rails, SlimFly, Topology, Tree};
+use super::{Arrangement, Butterfly, Dragonfly, Grid, Kind, Rails, Shape, SlimFly, Topology, Tree};
 use crate::{Fault, Faults};
 
 /// A kind of topology with its keys and a line about it.
@@ -16,13 +16,13 @@ pub struct Entry {
     pub keys: &'static [&'static str],
     /// A description of the family.
     pub about: &'static str,
-    build: fn(&mut Keys) -> Option<Result<Topology, Faults>>,
+    shape: Read,
 }
 
 /// All kinds, in the order of the book.
 pub const KINDS: &[Entry] = &[
     entry("star", &["hosts"], "hosts around one switch", |k| {
-        Some(Tree::extended(vec![k.number("hosts")?], vec![1]).build())
+        Some(Shape::Tree(Tree::extended(vec![k.number("hosts")?], vec![1])))
     }),
     entry("chain", &["switches", "hosts"], "switches in a row, `hosts` on each", |k| {
         line(k, Kind::Mesh)
@@ -37,7 +37,7 @@ pub const KINDS: &[Entry] = &[
     entry("hypercube", &["dimensions", "hosts"], "2^dimensions switches", |k| {
         let (dimensions, hosts) = (k.number("dimensions"), k.number_or("hosts", 1));
         let extents = vec![2; dimensions?.min(64) as usize];
-        Some(Grid { kind: Kind::HyperX, extents, hosts: hosts? }.build())
+        Some(Shape::Grid(Grid { kind: Kind::HyperX, extents, hosts: hosts? }))
     }),
     entry("hyperx", &["dims", "hosts"], "a grid whose lines are complete graphs", |k| {
         grid(k, Kind::HyperX)
@@ -54,13 +54,13 @@ pub const KINDS: &[Entry] = &[
         if !(1..=16).contains(&levels) {
             return k.fault("levels", "a full fat tree has 1 to 16 levels");
         }
-        Some(Tree::full(levels as usize, radix).build())
+        Some(Shape::Tree(Tree::full(levels as usize, radix)))
     }),
     entry("k-ary-n-tree", &["k", "n"], "n levels of k^(n-1) switches", |k| {
         let (arity, levels) = (k.number("k"), k.number("n"));
         let (arity, levels) = (arity?, levels?.min(64) as usize);
         let parents = (0..levels).map(|level| if level == 0 { 1 } else { arity }).collect();
-        Some(Tree::extended(vec![arity; levels], parents).build())
+        Some(Shape::Tree(Tree::extended(vec![arity; levels], parents)))
     }),
     entry(
         "xgft",
@@ -75,12 +75,12 @@ pub const KINDS: &[Entry] = &[
             if !cables.is_empty() {
                 tree.cables = cables;
             }
-            Some(tree.build())
+            Some(Shape::Tree(tree))
         },
     ),
     entry("butterfly", &["k", "n"], "n stages of k^(n-1) switches, passed one way", |k| {
         let (radix, stages) = (k.number("k"), k.number("n"));
-        Some(Butterfly { radix: radix?, stages: stages? }.build())
+        Some(Shape::Butterfly(Butterfly { radix: radix?, stages: stages? }))
     }),
     entry(
         "dragonfly",
@@ -92,7 +92,7 @@ pub const KINDS: &[Entry] = &[
     entry("slim-fly", &["q", "hosts"], "2q^2 switches for a prime power q", |k| {
         let q = k.number("q")?;
         let hosts = k.number_or("hosts", SlimFly::radix(q.min(1000)).div_ceil(2))?;
-        Some(SlimFly { q, hosts }.build())
+        Some(Shape::SlimFly(SlimFly { q, hosts }))
     }),
     entry(
         "rails",
@@ -101,11 +101,12 @@ pub const KINDS: &[Entry] = &[
         |k| {
             let (rails, hosts) = (k.number("rails"), k.number("hosts"));
             let (units, spines) = (k.number_or("units", 1), k.number_or("spines", 0));
-            Some(Rails { rails: rails?, hosts: hosts?, units: units?, spines: spines? }.build())
+            let (rails, hosts, units, spines) = (rails?, hosts?, units?, spines?);
+            Some(Shape::Rails(Rails { rails, hosts, units, spines }))
         },
     ),
     entry("H8_S1", &[], "8 hosts on one switch", |_| {
-        Some(Tree::extended(vec![8], vec![1]).build())
+        Some(Shape::Tree(Tree::extended(vec![8], vec![1])))
     }),
     entry("H8_S2", &[], "2 joined switches with 4 hosts each", |_| Some(named(Kind::Mesh, 2, 4))),
     entry("H8_S4", &[], "4 switches, all joined, with 2 hosts each", |_| {
@@ -119,37 +120,37 @@ pub const KINDS: &[Entry] = &[
     entry("M9", &[], "a fat tree of 36-port switches, 18 above 36, 648 hosts", |_| Some(full(36))),
 ];
 
-type Build = fn(&mut Keys) -> Option<Result<Topology, Faults>>;
+type Read = fn(&mut Keys) -> Option<Shape>;
 
 const fn entry(
     name: &'static str,
     keys: &'static [&'static str],
     about: &'static str,
-    build: Build,
+    shape: Read,
 ) -> Entry {
-    Entry { name, keys, about, build }
+    Entry { name, keys, about, shape }
 }
 
-fn full(radix: u32) -> Result<Topology, Faults> {
-    Tree::full(2, radix).build()
+fn full(radix: u32) -> Shape {
+    Shape::Tree(Tree::full(2, radix))
 }
 
-fn named(kind: Kind, switches: u32, hosts: u32) -> Result<Topology, Faults> {
-    Grid { kind, extents: vec![switches], hosts }.build()
+fn named(kind: Kind, switches: u32, hosts: u32) -> Shape {
+    Shape::Grid(Grid { kind, extents: vec![switches], hosts })
 }
 
-fn line(keys: &mut Keys, kind: Kind) -> Option<Result<Topology, Faults>> {
+fn line(keys: &mut Keys, kind: Kind) -> Option<Shape> {
     let (switches, hosts) = (keys.number("switches"), keys.number_or("hosts", 1));
     Some(named(kind, switches?, hosts?))
 }
 
-fn grid(keys: &mut Keys, kind: Kind) -> Option<Result<Topology, Faults>> {
+fn grid(keys: &mut Keys, kind: Kind) -> Option<Shape> {
     let (extents, hosts) = (keys.list("dims"), keys.number_or("hosts", 1));
-    Some(Grid { kind, extents: extents?, hosts: hosts? }.build())
+    Some(Shape::Grid(Grid { kind, extents: extents?, hosts: hosts? }))
 }
 
 /// Balanced, a = 2p = 2h and g = a h + 1, unless said otherwise (Kim et al., section 3.1).
-fn dragonfly(keys: &mut Keys) -> Option<Result<Topology, Faults>> {
+fn dragonfly(keys: &mut Keys) -> Option<Shape> {
     let hosts = keys.number("p")?;
     let routers = keys.number_or("a", hosts.saturating_mul(2));
     let global = keys.number_or("h", hosts);
@@ -167,10 +168,9 @@ fn dragonfly(keys: &mut Keys) -> Option<Result<Topology, Faults>> {
             return None;
         }
     };
-    let (near, far) = (keys.time("local"), keys.time("global"));
-    let built = Dragonfly { hosts, routers, global, groups: groups?, arrangement }.build();
-    let cable = |[a, b]: [u32; 2]| if a / routers == b / routers { near } else { far };
-    Some(built.map(|topology| topology.with_delays(cable)))
+    let delays = [keys.time("local"), keys.time("global")];
+    let groups = groups?;
+    Some(Shape::Dragonfly(Dragonfly { hosts, routers, global, groups, arrangement, delays }))
 }
 
 /// The keys that were given, and what is wrong with them.
@@ -239,6 +239,11 @@ impl<'a> Keys<'a> {
 
 /// The topology of a kind and keys. All mistakes are reported at once.
 pub fn build(kind: &str, given: &[(&str, &str)]) -> Result<Topology, Faults> {
+    shape(kind, given)?.build()
+}
+
+/// The shape of a kind and keys.
+fn shape(kind: &str, given: &[(&str, &str)]) -> Result<Shape, Faults> {
     let Some(entry) = KINDS.iter().find(|entry| entry.name == kind) else {
         let names: Vec<_> = KINDS.iter().map(|entry| entry.name).collect();
         let message = format!("unknown topology `{kind}` (known: {})", names.join(", "));
@@ -257,9 +262,9 @@ pub fn build(kind: &str, given: &[(&str, &str)]) -> Result<Topology, Faults> {
             keys.faults.push(Fault::new(format!("the key `{key}` is given twice")));
         }
     }
-    let built = (entry.build)(&mut keys);
+    let shape = (entry.shape)(&mut keys);
     keys.faults.or(())?;
-    built.unwrap_or_else(|| Err(Fault::new("this topology cannot be built").into()))
+    shape.ok_or_else(|| Fault::new("this topology cannot be built").into())
 }
 
 /// Advice for extents that stand without `dims=`, or behind a comma.
@@ -277,6 +282,11 @@ fn extents(kind: &str, given: &[(&str, &str)], found: &str) -> Option<String> {
 
 /// The topology of a text such as `torus:dims=8x8,hosts=2`.
 pub fn parse(text: &str) -> Result<Topology, Faults> {
+    Shape::parse(text)?.build()
+}
+
+/// The shape of such a text.
+pub(super) fn parse_shape(text: &str) -> Result<Shape, Faults> {
     let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
     let mut given = Vec::new();
     let mut faults = Faults::default();
@@ -289,5 +299,5 @@ pub fn parse(text: &str) -> Result<Topology, Faults> {
         }
     }
     faults.or(())?;
-    build(kind.trim(), &given)
+    shape(kind.trim(), &given)
 }

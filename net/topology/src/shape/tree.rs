@@ -10,7 +10,7 @@
 //! product of the children of the levels above. Its ports are first those downwards, child by child
 //! within each parallel cable, then those upwards.
 
-use super::{LIMIT, Plan, Shape, Topology, product};
+use super::{LIMIT, Plan, Shape, Size, Topology, product};
 use crate::{Fault, Faults};
 
 /// An extended generalised fat tree with parallel links.
@@ -109,6 +109,16 @@ impl Tree {
             ports += u64::from(nodes) * u64::from(up + down);
         }
         if ports > LIMIT { Err(Fault::new("this tree is too large")) } else { Ok(()) }
+    }
+
+    /// The numbers of hosts, switches and links, one per port upwards.
+    pub(super) fn size(&self) -> Result<Size, Fault> {
+        self.check()?;
+        let ports = |level| self.down_ports(level) + self.up_ports(level);
+        let switches = (1..=self.levels()).map(|level| (self.nodes(level), ports(level)));
+        let up = |level| u64::from(self.nodes(level)) * u64::from(self.up_ports(level));
+        let links = (0..self.levels()).map(up).sum();
+        Ok(Size::new((self.nodes(0), self.up_ports(0)), switches, links))
     }
 
     /// Hosts, switches and links.

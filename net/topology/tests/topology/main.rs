@@ -12,4 +12,5 @@ mod oracle;
 mod placement;
 mod properties;
 mod routes;
+mod sizes;
 mod words;
