@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kernel::Random;
-use topology::{Graph, Header, Hop, Rate, Routes};
+use topology::{Graph, Header, Hop, Rate, Routes, Size};
 use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::{
@@ -178,13 +178,12 @@ impl Fabric {
         &self.parameters
     }
 
-    /// Returns the least memory of the switches of a graph in bytes: a queue of eight bytes for
+    /// Returns the least memory of the switches of a topology in bytes: a queue of eight bytes for
     /// each pair of ports and lane, of which there are `lanes` and that of management. It is known
     /// before anything is built.
-    pub fn least_memory(graph: &Graph, lanes: u8) -> u64 {
-        let switches = graph.hosts()..graph.devices();
-        let pairs = switches.map(|device| u64::from(graph.ports(device)).pow(2));
-        pairs.fold(0, u64::saturating_add).saturating_mul(8 * (u64::from(lanes) + 1))
+    pub fn least_memory(size: &Size, lanes: u8) -> u64 {
+        let pairs = size.sum(|ports| ports * ports);
+        pairs.saturating_mul(8 * (u64::from(lanes) + 1))
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 use std::{ops::Range, sync::Arc};
 
 use kernel::Random;
-use topology::{Bubble, Graph, Header, Hop, Routes, Shared};
+use topology::{Bubble, Graph, Header, Hop, Routes, Shared, Size};
 use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::arbiter::Arbitration;
@@ -12,6 +12,7 @@ use crate::node::Bundle;
 use crate::parameters::{
     Choice, Injector, Invalid, Parameters, Switching, flit_time, is_delay, is_pace,
 };
+use crate::router::Router;
 use crate::signal::Packet;
 
 /// A port of a host or router.
@@ -226,6 +227,12 @@ impl Fabric {
             .unwrap_or_default();
         fabric.lead = fabric.lead_of_routers();
         Ok(fabric)
+    }
+
+    /// Returns the least memory of the routers of a topology in bytes. It is known before anything
+    /// is built.
+    pub fn least_memory(size: &Size, parameters: &Parameters) -> u64 {
+        size.sum(|ports| Router::least_memory(ports, parameters))
     }
 
     /// Tells what is wrong with the buffers, given their size.

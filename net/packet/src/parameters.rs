@@ -50,6 +50,9 @@ pub enum Injector {
     Direction,
 }
 
+/// Most virtual channels of a link.
+pub(crate) const MOST_CHANNELS: u32 = 64;
+
 /// The parameters of all routers, hosts and links; a link of the topology may have a rate and a
 /// delay of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -340,7 +343,7 @@ impl Parameters {
         let ranges = [
             ("flit", flit, 1, 1 << 16),
             ("speed-up", self.speed_up, 1, 64),
-            ("channels", self.channels.unwrap_or(1), 1, 64),
+            ("channels", self.channels.unwrap_or(1), 1, MOST_CHANNELS),
             ("iterations", self.iterations, 1, 64),
             ("buffer", self.buffer.unwrap_or(1), 1, 1 << 24),
             ("output-buffer", self.output_buffer, 1, 1 << 24),

@@ -37,6 +37,7 @@ use crate::{
     bits::Bits,
     fabric::{Fabric, NOBODY, Port},
     model::Out,
+    parameters::{MOST_CHANNELS, Parameters},
     signal::{Packet, Signal},
     stream::{NEVER, Stream},
 };
@@ -258,6 +259,14 @@ pub struct Router {
 }
 
 impl Router {
+    /// Returns the least memory of a router of so many ports in bytes: the states of their channels
+    /// as inputs and outputs. Matrix arbiters have more, but take it when it is used.
+    pub(crate) fn least_memory(ports: u64, parameters: &Parameters) -> u64 {
+        let channels = parameters.channels.unwrap_or(1).clamp(1, MOST_CHANNELS);
+        let states = size_of::<Input>() + size_of::<Output>();
+        ports.saturating_mul(channels.into()).saturating_mul(states as u64)
+    }
+
     /// The router of this number.
     pub fn new(net: &Fabric, device: DeviceId) -> Self {
         let (ports, channels) = (net.ports(device).len(), net.channels);

@@ -1,7 +1,7 @@
 //! Parameters that make no network.
 
 use packet::{Delay, Fabric, Parameters, Switching, preset};
-use topology::{Routes, parse};
+use topology::{Routes, Shape, parse};
 use units::Time;
 
 fn mistakes(spec: &str, parameters: Parameters) -> Vec<String> {
@@ -55,4 +55,13 @@ fn presets_are_sound() {
         );
     }
     assert_eq!(preset("packet-none"), None);
+}
+
+/// A star of five hosts is a router of five ports. With two channels each these are ten channels,
+/// each with a line of 64 bytes as an input and one as an output.
+#[test]
+fn memory_of_a_router_grows_with_its_channels() {
+    let star = Shape::parse("star:hosts=5").expect("a star").size().expect("a size");
+    let parameters = Parameters { channels: Some(2), ..crate::common::shipped("packet-booksim") };
+    assert_eq!(Fabric::least_memory(&star, &parameters), 10 * (64 + 64));
 }

@@ -87,7 +87,7 @@ fn read(spec: &str) -> Result<Described, Ending> {
         warn(&imported.warnings, spec);
         imported
     } else {
-        let topology = ::topology::parse(spec);
+        let topology = experiment::wire(spec);
         let topology = topology.map_err(|faults| Ending::new(Exit::Usage, faults.render(spec)))?;
         Imported::from(topology)
     };

@@ -569,3 +569,22 @@ fn contention_is_the_time_beyond_an_idle_network() {
         assert!(row.ends_with(&end), "{table}");
     }
 }
+
+/// 1024 switches of 64000 hosts and 1023 others: 65536000 hosts, as many links and 1024 * 1023 / 2
+/// more. With service level 14 a switch has 16 lanes, those up to that and that of management, with
+/// a queue of 8 bytes for each pair of 65023 ports: 554171 GB in all; 40 bytes of each device, 12
+/// of each port and 88 of each link are 10 more. Nothing of it is made.
+#[test]
+fn networks_that_no_memory_holds_are_not_wired() {
+    let folder = Folder::new("network-memory");
+    let run = "run pattern:dissemination --ranks 8 --network infiniband --set network.level=14";
+    let spec = "complete:switches=1024,hosts=64000";
+    let output = folder.heddle(&format!("{run} --topology {spec}"));
+    let expected = format!(
+        "error: --topology {spec}: its 65536000 hosts, 1024 switches and 66059776 links, with the \
+         queues between the ports of each switch, need at least 554181.2 GB of memory; this \
+         machine has "
+    );
+    assert_eq!(output.code, 2);
+    assert!(output.stderr.starts_with(&expected), "{}", output.stderr);
+}

@@ -31,7 +31,7 @@ pub use kernel::{Peers, TransportKind};
 pub use live::{Launch, MakeRunner, Printing, Runner};
 pub use models::{
     Calls, Carried, Loaded, Machine, Model, NetworkFacts, Run, Seen, Signals, Simulated, Stock,
-    Switches, topologies::Described,
+    Switches, topologies::Described, wiring::wire,
 };
 pub use plan::Plan;
 pub use results::Work;

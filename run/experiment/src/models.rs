@@ -15,6 +15,7 @@ pub(crate) mod stock;
 pub(crate) mod switched;
 pub(crate) mod tables;
 pub(crate) mod topologies;
+pub(crate) mod wiring;
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 

@@ -37,7 +37,7 @@ pub fn draw_topology(spec: &str) -> PyResult<String> {
 }
 
 fn parse(spec: &str) -> PyResult<Topology> {
-    ::topology::parse(spec).map_err(|faults| error(faults.render(spec)))
+    experiment::wire(spec).map_err(|faults| error(faults.render(spec)))
 }
 
 /// The names of the patterns, with what they do.

@@ -8,7 +8,7 @@ use topology::{Algorithm, Bias, Dateline, Routes, Routing, Topology, Weights};
 use units::Time;
 
 use super::{anynet, values::Values};
-use crate::settings::diagnostic::Diagnostic;
+use crate::{models::wiring::wire, settings::diagnostic::Diagnostic};
 
 type Mistakes = Vec<Diagnostic>;
 
@@ -236,7 +236,7 @@ pub(super) fn noc_latency(values: &Values) -> Result<bool, Diagnostic> {
 }
 
 fn build(values: &Values, spec: &str) -> Result<Topology, Mistakes> {
-    topology::parse(spec).map_err(|faults| {
+    wire(spec).map_err(|faults| {
         faults.0.into_iter().map(|fault| values.wrong("topology", fault.message)).collect()
     })
 }

@@ -21,6 +21,7 @@ use super::{
     stock::Stock,
     switched::{Loaded, Switches, Under},
     topologies,
+    wiring::Needs,
 };
 use crate::{
     job::Failure,
@@ -172,7 +173,7 @@ fn platform(configuration: &Configuration, stock: &mut Stock) -> Result<Found, M
         let read = read.map(|platform| (platform, None, Vec::new()));
         return read.map_err(|faults| topologies::faults(configuration, KEY, Some(&path), faults));
     }
-    let imported = stock.topology(configuration)?;
+    let imported = stock.topology(configuration, &Needs::NOTHING)?;
     let routed = stock.routes(configuration, &imported, 1)?;
     let (link, cable, switch) = if packet::takes(configuration) {
         let set = packet::parameters(configuration)?;

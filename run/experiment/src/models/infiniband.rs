@@ -11,6 +11,7 @@ use super::{
     places,
     stock::Stock,
     switched::{self, Switched, Wires},
+    wiring::Needs,
 };
 use crate::settings::{
     configuration::Configuration,
@@ -41,23 +42,25 @@ pub(crate) fn resolve(
         let message = "LogGOPSim's rules know no switches";
         mistakes.push(configuration.mistake(keys::loggops::COMPAT, message));
     }
-    let imported = stock.topology(configuration).map_err(|found| mistakes.extend(found)).ok();
+    let levels = levels(configuration);
+    let count = levels.iter().flatten().max().unwrap_or(&0) + 1;
+    let needs = Needs {
+        what: "the queues between the ports of each switch",
+        bytes: &|size| Fabric::least_memory(size, count),
+    };
+    let imported = stock.topology(configuration, &needs);
+    let imported = imported.map_err(|found| mistakes.extend(found)).ok();
     let parameters =
         parameters::resolve(configuration).map_err(|found| mistakes.extend(found)).ok();
     let places = places::resolve(configuration).map_err(|found| mistakes.push(found)).ok();
-    let (Some(imported), Some(parameters), Some(mut places), true) =
-        (imported, parameters, places, mistakes.is_empty())
+    let levels = levels.map_err(|found| mistakes.push(found)).ok();
+    let (Some(imported), Some(parameters), Some(mut places), Some(levels), true) =
+        (imported, parameters, places, levels, mistakes.is_empty())
     else {
         return Err(mistakes);
     };
     let topology = &imported.topology;
     switched::places_on(configuration, topology, &mut places)?;
-    let levels = levels(configuration).map_err(|found| vec![found])?;
-    let count = levels.iter().max().unwrap_or(&0) + 1;
-    crate::memory::has(Fabric::least_memory(&topology.graph, count)).map_err(|text| {
-        let message = format!("the queues between the ports of its switches need {text}");
-        vec![configuration.mistake(keys::network::TOPOLOGY, message)]
-    })?;
     let routed = stock.routes(configuration, &imported, count)?;
     let fabric = Fabric::new(&topology.graph, Arc::clone(&routed.routes), parameters);
     let fabric = fabric.map_err(|wrong| {

@@ -11,6 +11,7 @@ use super::{
     places,
     stock::Stock,
     switched::{self, Switched, Wires},
+    wiring::Needs,
 };
 use crate::settings::{configuration::Configuration, diagnostic::Diagnostic, keys};
 
@@ -32,8 +33,17 @@ pub(crate) fn resolve(
         let message = "LogGOPSim's rules know no routers";
         mistakes.push(configuration.mistake(keys::loggops::COMPAT, message));
     }
-    let imported = stock.topology(configuration).map_err(|found| mistakes.extend(found)).ok();
-    let parameters = parameters(configuration).map_err(|found| mistakes.extend(found)).ok();
+    let parameters = parameters(configuration);
+    let needs = Needs {
+        what: "the channels of its routers",
+        bytes: &|size| {
+            let known = parameters.as_ref().ok();
+            known.map_or(0, |parameters| Fabric::least_memory(size, parameters))
+        },
+    };
+    let imported = stock.topology(configuration, &needs);
+    let imported = imported.map_err(|found| mistakes.extend(found)).ok();
+    let parameters = parameters.map_err(|found| mistakes.extend(found)).ok();
     let places = places::resolve(configuration).map_err(|found| mistakes.push(found)).ok();
     let (Some(imported), Some(parameters), Some(mut places), true) =
         (imported, parameters, places, mistakes.is_empty())

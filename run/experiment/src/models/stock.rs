@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use ::topology::{Imported, Routes};
 
-use super::{switched, topologies};
+use super::{switched, topologies, wiring::Needs};
 use crate::settings::{configuration::Configuration, diagnostic::Diagnostic, keys, scope};
 
 /// The topologies and routes of the machines that were resolved before.
@@ -63,12 +63,20 @@ impl Routed {
 }
 
 impl Stock {
-    /// The topology that the settings describe, without what has failed.
+    /// The topology that the settings describe, without what has failed, for a model with these
+    /// needs. It is an error if they exceed the memory of this machine; see [`Needs::fit`].
     pub(crate) fn topology(
         &mut self,
         configuration: &Configuration,
+        needs: &Needs<'_>,
     ) -> Result<Arc<Imported>, Vec<Diagnostic>> {
-        self.topologies.get(of_topology(configuration), || topologies::topology(configuration))
+        let make = || topologies::topology(configuration, needs);
+        let imported = self.topologies.get(of_topology(configuration), make)?;
+        // One that came from a file, or was made for another model, has not been checked.
+        needs.fit(&imported.topology.graph.size()).map_err(|fault| {
+            topologies::faults(configuration, keys::network::TOPOLOGY, None, fault.into())
+        })?;
+        Ok(imported)
     }
 
     /// The routes of that topology, with lanes for so many service levels.

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use ::topology::{Failure, Fault, Faults, Imported, Routes, Routing, import};
 
-use super::stock::Stock;
+use super::{
+    stock::Stock,
+    wiring::{self, Needs},
+};
 use crate::settings::{
     configuration::{Configuration, Request},
     diagnostic::{self, Diagnostic, Place},
@@ -39,7 +42,8 @@ impl Described {
         is_ours.then(|| {
             let request = Request { subject: Some(path.to_owned()), ..Request::default() };
             let configuration = Configuration::read(&request)?;
-            let imported = topology(&configuration).map_err(diagnostic::Mistakes)?;
+            let imported =
+                topology(&configuration, &Needs::NOTHING).map_err(diagnostic::Mistakes)?;
             let (routing, tables) = (
                 configuration.value(keys::network::ROUTING),
                 configuration.value(keys::network::TABLES),
@@ -53,7 +57,12 @@ pub(super) fn contents(path: &Path) -> Result<String, Mistakes> {
     units::text::read_lossy(path).map_err(|error| vec![Diagnostic::unread(path, &error)])
 }
 
-pub(super) fn topology(configuration: &Configuration) -> Result<Imported, Mistakes> {
+/// Reads or wires the topology that the settings describe, without what is to fail. One that is
+/// written as a line is not wired if it and these needs exceed the memory of this machine.
+pub(super) fn topology(
+    configuration: &Configuration,
+    needs: &Needs<'_>,
+) -> Result<Imported, Mistakes> {
     const KEY: Setting<Topology> = keys::network::TOPOLOGY;
     let mut imported = match configuration.topology() {
         None => {
@@ -61,7 +70,7 @@ pub(super) fn topology(configuration: &Configuration) -> Result<Imported, Mistak
             let help = "set network.topology, such as \"fat-tree:levels=2,radix=36\"".to_owned();
             return Err(vec![configuration.mistake(keys::network::MODEL, message).help(help)]);
         }
-        Some(Topology::Spec(spec)) => topology::parse(&spec)
+        Some(Topology::Spec(spec)) => wiring::wire_for(&spec, needs)
             .map(Imported::from)
             .map_err(|found| faults(configuration, KEY, None, found))?,
         Some(Topology::File(path)) => {
@@ -105,7 +114,8 @@ pub(crate) fn out_of_service(configuration: &Configuration, stock: &mut Stock) -
     if configuration.value(key).is_none() || !is_used || configuration.topology().is_none() {
         return Vec::new();
     }
-    let (Ok(imported), Ok(failures)) = (stock.topology(configuration), failures(configuration))
+    let (Ok(imported), Ok(failures)) =
+        (stock.topology(configuration, &Needs::NOTHING), failures(configuration))
     else {
         return Vec::new();
     };
