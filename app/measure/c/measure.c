@@ -1,5 +1,5 @@
 /* Carries out a plan of measurements on two ranks, or on pairs of more: measure PLAN RESULTS
- * [ROUNDS].
+ * NANOSECONDS [ROUNDS].
  *
  * A line of the plan is an operation, the number of messages, the wait between them in nanoseconds,
  * their size in bytes, and the number of the repetition, which is negative for a warm-up. A line of
@@ -8,6 +8,10 @@
  * others. Rank 0 of each pair measures, and place 0 writes what it found behind "# pair: A B":
  *
  *     operation,n,d_ns,bytes,repetition,time_ns,at_ns
+ *
+ * The time is that of each pair. A warm-up ends when it has taken half of it, and no repetition
+ * begins when it is over but the first, which is numbered 0 and always done. "# stopped: N" behind
+ * the times of a pair tells that repetition N and those behind it were left out.
  *
  * Lines that begin with # name the library and the host of each rank; the last line is "# end". The
  * operations are those of samples.csv, which the book describes (docs/src/measure.md). A time has
@@ -42,6 +46,10 @@ struct pair {
     uint64_t round;
     int32_t first, second;
 };
+
+/* The message by which rank 0 of a pair tells the other rank before each step what to do: to end,
+ * to carry out the step, or to leave it out. */
+enum order { STOP, GO, SKIP };
 
 static char *outgoing, *incoming;
 static uint64_t largest;
@@ -312,21 +320,41 @@ static void write_comment(FILE *file, const char *name, const char *text)
     fputc('\n', file);
 }
 
+/* Returns what to do at a step when so many nanoseconds of the time have passed. */
+static char order_at(const struct step *steps, uint64_t i, double passed, double time)
+{
+    int64_t repetition = steps[i].repetition;
+    if (repetition < 0)
+        return passed > time / 2 ? SKIP : GO;
+    int begins = i > 0 && steps[i - 1].repetition != repetition;
+    return begins && repetition > 0 && passed > time ? STOP : GO;
+}
+
 /* Carries out the steps; rank 0 of the pair writes the times. A step begins when both ranks are
  * done with the one before, and no message of rank 1 comes between the end of a step and its time.
  * A time of nothing is that of one look at the clock. */
-static void carry_out(const struct step *steps, uint64_t count, FILE *file)
+static void carry_out(const struct step *steps, uint64_t count, double limit, FILE *file)
 {
     double begin = now();
     for (uint64_t i = 0; i < count; i++) {
         const struct step *step = &steps[i];
+        char order = rank == 0 ? order_at(steps, i, now() - begin, limit) : 0;
+        if (rank == 0)
+            send_to(&order, 1);
+        else
+            receive(&order, 1);
+        if (order == SKIP)
+            continue;
+        if (order == STOP) {
+            if (rank == 0)
+                fprintf(file, "# stopped: %" PRId64 "\n", step->repetition);
+            break;
+        }
         if (rank != 0) {
-            receive(NULL, 0);
             send_to(NULL, 0);
             answer(step);
             continue;
         }
-        send_to(NULL, 0);
         receive(NULL, 0);
         double at = now() - begin, time = measure(step) - look;
         if (step->repetition >= 0)
@@ -363,9 +391,10 @@ static FILE *open_results(const char *path)
     return file;
 }
 
-/* Lets the pairs of a round measure at the same time, and writes what they found. */
-static void measure_round(const struct step *steps, uint64_t count, const struct pair *pairs,
-                          uint64_t pairs_count, FILE *file)
+/* Lets the pairs of a round measure at the same time, each for so many nanoseconds, and writes what
+ * they found. */
+static void measure_round(const struct step *steps, uint64_t count, double limit,
+                          const struct pair *pairs, uint64_t pairs_count, FILE *file)
 {
     int partner = -1;
     for (uint64_t i = 0; i < pairs_count; i++) {
@@ -382,7 +411,7 @@ static void measure_round(const struct step *steps, uint64_t count, const struct
         if (rank == 0 && !found)
             fail("no memory for results");
         time_looks();
-        carry_out(steps, count, found);
+        carry_out(steps, count, limit, found);
         if (found && fclose(found) != 0)
             fail("no memory for results");
     }
@@ -402,9 +431,13 @@ static void measure_round(const struct step *steps, uint64_t count, const struct
 int main(int count, char **arguments)
 {
     start(&count, &arguments);
-    if (count != 3 && count != 4)
-        fail("usage: %s PLAN RESULTS [ROUNDS]", arguments[0]);
-    if (count == 3 && ranks != 2) {
+    if (count != 4 && count != 5)
+        fail("usage: %s PLAN RESULTS NANOSECONDS [ROUNDS]", arguments[0]);
+    char *rest;
+    double limit = strtod(arguments[3], &rest);
+    if (*rest || !(limit >= 0))
+        fail("expected a number of nanoseconds, found %s", arguments[3]);
+    if (count == 4 && ranks != 2) {
         if (place == 0)
             fail("measuring takes two ranks, and the launcher started %d; mpirun -n 2 starts two, "
                  "and --pairs measures between more",
@@ -415,8 +448,8 @@ int main(int count, char **arguments)
     uint64_t steps_count = 0, pairs_count = 1;
     struct step *steps = place == 0 ? read_plan(arguments[1], &steps_count) : NULL;
     steps = shared(steps, &steps_count, sizeof *steps);
-    if (count == 4) {
-        pairs = place == 0 ? read_rounds(arguments[3], &pairs_count) : NULL;
+    if (count == 5) {
+        pairs = place == 0 ? read_rounds(arguments[4], &pairs_count) : NULL;
         pairs = shared(pairs, &pairs_count, sizeof *pairs);
     }
     for (uint64_t i = 0; i < steps_count; i++)
@@ -428,7 +461,7 @@ int main(int count, char **arguments)
     for (uint64_t from = 0, to; from < pairs_count; from = to) {
         for (to = from; to < pairs_count && pairs[to].round == pairs[from].round; to++)
             ;
-        measure_round(steps, steps_count, pairs + from, to - from, file);
+        measure_round(steps, steps_count, limit, pairs + from, to - from, file);
     }
     if (place == 0) {
         fputs("# end\n", file);

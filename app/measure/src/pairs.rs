@@ -4,7 +4,11 @@
 //! The pairs of a round are disjoint and measure at the same time. All hosts take part in every
 //! run, so that a run has all rounds, one after the other.
 
-use std::{collections::BTreeMap, str::FromStr, time::Instant};
+use std::{
+    collections::BTreeMap,
+    str::FromStr,
+    time::{Duration, Instant},
+};
 
 use kernel::Random;
 
@@ -126,10 +130,11 @@ pub trait PairProber {
     /// Starts the job to learn the names of the hosts, by place.
     fn hosts(&mut self) -> Result<Vec<String>, Error>;
     /// Carries out the steps for all pairs, and returns the name of what carried the messages, and
-    /// the times of each pair.
+    /// the times of each pair. A pair begins no repetition but the first when its time is over.
     fn run(
         &mut self,
         steps: &[Step],
+        time: Option<Duration>,
         rounds: &[Vec<Pair>],
     ) -> Result<(String, Vec<(Pair, Times)>), Error>;
 }
@@ -173,8 +178,9 @@ pub fn measure(
     let starts = 2 * extent.runs + 1;
     let seconds = extent.seconds * (rounds.len() + 1) as f64 + f64::from(starts) * each;
     announce(Forecast { hosts: hosts.len(), pairs, rounds: rounds.len(), starts, seconds });
-    let (library, pilot) = prober.run(&plan::pilot(), &rounds)?;
+    let (library, pilot) = prober.run(&plan::pilot(), extent.of_pilot(), &rounds)?;
     let length = extent.seconds * 1e9 / f64::from(extent.runs);
+    let time = Some(Duration::from_secs_f64(length / 1e9));
     let pilots = || pilot.iter().map(|(_, times)| times.as_slice());
     let plan = Plan::of_pairs(pilots(), PAIRS, length);
     // Hosts are told apart by their places: several ranks may be on one.
@@ -190,8 +196,9 @@ pub fn measure(
     };
     for run in 0..extent.runs {
         let found: BTreeMap<Pair, Times> =
-            prober.run(&plan.run(run), &rounds)?.1.into_iter().collect();
+            prober.run(&plan.run(run), time, &rounds)?.1.into_iter().collect();
         for (pair, times) in found {
+            session.planned += u64::from(plan.repetitions);
             session.add(run, &times, pair.map(label));
         }
         session.runs += 1;
@@ -203,7 +210,8 @@ pub fn measure(
     if let Some((pair, times)) = pilot.iter().find(is_typical) {
         let plan = Plan::of_pairs([times.as_slice()].into_iter(), CALLS, length);
         for run in 0..extent.runs {
-            for (pair, times) in prober.run(&plan.run(run), &[vec![*pair]])?.1 {
+            for (pair, times) in prober.run(&plan.run(run), time, &[vec![*pair]])?.1 {
+                session.planned += u64::from(plan.repetitions);
                 session.add(extent.runs + run, &times, pair.map(label));
             }
         }
@@ -289,6 +297,7 @@ mod tests {
         fn run(
             &mut self,
             steps: &[Step],
+            _: Option<Duration>,
             rounds: &[Vec<Pair>],
         ) -> Result<(String, Vec<(Pair, Times)>), Error> {
             self.runs += 1;

@@ -214,7 +214,9 @@ impl Plan {
     fn of_times(mut times: Vec<Times>, operations: &[Operation], length: f64) -> Self {
         loop {
             let cells = cells(&times, operations);
-            let once: f64 = cells.iter().map(|(step, time)| time.of(step)).sum();
+            // Before each step both sides say that they are ready.
+            let ready = times.first().map_or(0.0, |smallest| smallest.trip);
+            let once: f64 = cells.iter().map(|(step, time)| ready + time.of(step)).sum();
             #[expect(clippy::cast_sign_loss, reason = "the ratio is positive")]
             let fits = (length / once.max(1.0)) as u32;
             // Half of the sizes are enough for what small messages tell.

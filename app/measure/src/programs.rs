@@ -7,6 +7,7 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     process::{Command, ExitStatus},
+    time::Duration,
 };
 
 use recorder::{
@@ -142,8 +143,8 @@ impl Prober for Job<'_> {
         self.operations
     }
 
-    fn run(&mut self, steps: &[Step]) -> Result<Measured, Error> {
-        let Results { library, hosts, pairs } = self.job(steps, None)?;
+    fn run(&mut self, steps: &[Step], time: Option<Duration>) -> Result<Measured, Error> {
+        let Results { library, hosts, pairs } = self.job(steps, time, None)?;
         let mut hosts = hosts.into_iter();
         let (source, destination) =
             (hosts.next().unwrap_or_default(), hosts.next().unwrap_or_default());
@@ -154,22 +155,29 @@ impl Prober for Job<'_> {
 
 impl PairProber for Job<'_> {
     fn hosts(&mut self) -> Result<Vec<String>, Error> {
-        Ok(self.job(&[], Some(&[]))?.hosts)
+        Ok(self.job(&[], None, Some(&[]))?.hosts)
     }
 
     fn run(
         &mut self,
         steps: &[Step],
+        time: Option<Duration>,
         rounds: &[Vec<Pair>],
     ) -> Result<(String, Vec<(Pair, Times)>), Error> {
-        let Results { library, pairs, .. } = self.job(steps, Some(rounds))?;
+        let Results { library, pairs, .. } = self.job(steps, time, Some(rounds))?;
         Ok((library, pairs))
     }
 }
 
 impl Job<'_> {
     /// Runs a job: between two ranks, or between pairs of more if there are rounds of them.
-    fn job(&self, steps: &[Step], rounds: Option<&[Vec<Pair>]>) -> Result<Results, Error> {
+    /// Each pair ends after its first repetition if its time is over then, or after a later one.
+    fn job(
+        &self,
+        steps: &[Step],
+        time: Option<Duration>,
+        rounds: Option<&[Vec<Pair>]>,
+    ) -> Result<Results, Error> {
         let [plan, results, pairs] =
             ["plan", "results", "rounds"].map(|name| self.folder.join(name));
         let write = |path: &Path, text: String| {
@@ -185,7 +193,8 @@ impl Job<'_> {
         let words = || self.launcher.iter().map(OsString::as_os_str);
         let all: Vec<_> = words().chain([self.program.as_os_str()]).collect();
         let mut command = Command::new(all[0]);
-        command.args(&all[1..]).arg(&plan).arg(&results);
+        let time = time.map_or(u128::from(u64::MAX), |time| time.as_nanos());
+        command.args(&all[1..]).arg(&plan).arg(&results).arg(time.to_string());
         if let Some(rounds) = rounds {
             write(&pairs, text_of(rounds))?;
             command.arg(&pairs);
@@ -230,7 +239,7 @@ struct Results {
 }
 
 /// Reads the results of a run; none if they are not complete, or not those of these pairs and
-/// steps.
+/// steps. Those of a pair whose time was over are complete up to the repetition that did not begin.
 fn parse(text: &str, steps: &[Step], pairs: &[Pair]) -> Option<Results> {
     let mut found = Results::default();
     let kept = || steps.iter().filter(|step| step.repetition.is_some());
@@ -248,6 +257,13 @@ fn parse(text: &str, steps: &[Step], pairs: &[Pair]) -> Option<Results> {
                     (places == format!("{} {}", pair[0], pair[1])).then_some(())?;
                     found.pairs.push((*pair, Vec::new()));
                     wanted = kept();
+                }
+                Some(("stopped", repetition)) => {
+                    let repetition = repetition.parse().ok().filter(|number| *number > 0)?;
+                    let (_, times) = found.pairs.last()?;
+                    let (before, next) = (times.last()?.0.repetition, wanted.next()?.repetition);
+                    (next == Some(repetition) && before != next).then_some(())?;
+                    wanted.by_ref().for_each(drop);
                 }
                 _ => whole = comment == "end",
             }
@@ -310,6 +326,49 @@ mod tests {
         assert_eq!(text_of(&[vec![[0, 1], [2, 3]], vec![[1, 2]]]), "0 0 1\n0 2 3\n1 1 2\n");
         let none = parse(&format!("{head}# end\n"), &[], &[]).expect("hosts");
         assert_eq!(none.hosts, ["a", "b", "b"]);
+    }
+
+    /// A pair may end before any repetition but the first, and says before which.
+    #[test]
+    fn results_may_end_between_repetitions() {
+        let step = |bytes, repetition| Step {
+            operation: Operation::RoundTrip,
+            messages: 1,
+            wait: 0,
+            bytes,
+            repetition,
+        };
+        let round = |repetition| [1, 2].map(|bytes| step(bytes, repetition));
+        let steps = [round(None), round(Some(0)), round(Some(1)), round(Some(2))].concat();
+        let times = |range: std::ops::Range<usize>| {
+            steps[range].iter().fold(String::new(), |mut text, step| {
+                let _ = writeln!(text, "{},500.0,7", step.fields());
+                text
+            })
+        };
+        let of = |first: &str, second: &str| {
+            let text = format!("# pair: 0 1\n{first}# pair: 2 3\n{second}# end\n");
+            let found = parse(&text, &steps, &[[0, 1], [2, 3]])?;
+            Some(found.pairs.iter().map(|(_, times)| times.len()).collect::<Vec<_>>())
+        };
+        let stopped = |end: usize, at: &str| format!("{}# stopped: {at}\n", times(2..end));
+        assert_eq!(of(&times(2..8), &times(2..8)), Some(vec![6, 6]));
+        assert_eq!(of(&stopped(4, "1"), &stopped(6, "2")), Some(vec![2, 4]));
+        assert_eq!(of(&stopped(6, "2"), &times(2..8)), Some(vec![4, 6]));
+        for wrong in [
+            times(2..4),
+            stopped(2, "0"),
+            stopped(2, "1"),
+            stopped(3, "0"),
+            stopped(3, "1"),
+            stopped(4, "2"),
+            stopped(5, "1"),
+            stopped(6, "x"),
+            stopped(8, "3"),
+            format!("{}{}", stopped(4, "1"), times(4..6)),
+        ] {
+            assert_eq!(of(&wrong, &times(2..8)), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -1,7 +1,12 @@
 //! A session of measurements: a pilot run, then runs until the intervals are narrow enough or the
 //! time is over.
 
-use std::{fmt::Write as _, io, path::PathBuf, time::Instant};
+use std::{
+    fmt::Write as _,
+    io,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use samples::{NEEDED, OPTIONAL, Operation};
 
@@ -104,7 +109,8 @@ pub trait Prober {
     /// Returns the operations that runs may have.
     fn operations(&self) -> &'static [Operation];
     /// Carries out the steps in their order, and returns the times of all that have a repetition.
-    fn run(&mut self, steps: &[Step]) -> Result<Measured, Error>;
+    /// No repetition but the first begins when the time is over.
+    fn run(&mut self, steps: &[Step], time: Option<Duration>) -> Result<Measured, Error>;
 }
 
 /// The extent of a session.
@@ -116,6 +122,23 @@ pub struct Extent {
     pub seconds: f64,
 }
 
+impl Extent {
+    /// Returns the time of the pilot run.
+    pub(crate) fn of_pilot(&self) -> Option<Duration> {
+        time((1.0 - SHARE) * self.seconds)
+    }
+}
+
+/// Returns a time of so many seconds, which is none at all below zero.
+fn time(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds.max(0.0)).ok()
+}
+
+/// Returns the time of a run from its beginning to the end of its last step, in seconds.
+fn length(times: &[(Step, f64, f64)]) -> f64 {
+    times.iter().map(|(_, time, at)| (at + time) / 1e9).fold(0.0, f64::max)
+}
+
 /// The result of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
@@ -125,8 +148,12 @@ pub struct Session {
     pub library: String,
     /// The number of runs.
     pub runs: u32,
-    /// The number of repetitions in each.
+    /// The number of repetitions in each, if none is cut off.
     pub repetitions: u32,
+    /// The number of repetitions of all runs and pairs that were planned.
+    pub planned: u64,
+    /// The number of those that were done before the time was over.
+    pub done: u64,
     /// The largest size that the time allowed.
     pub largest: u64,
     /// True if what was asked for was reached before the time was over.
@@ -136,17 +163,23 @@ pub struct Session {
 /// The share of the time that the runs take which were asked for; the rest is for further ones.
 const SHARE: f64 = 0.75;
 
-/// Measures until `is_precise` says so of the samples, or the time is over, but at least the runs
-/// that were asked for.
+/// So many runs are done even if the time is over before, unless fewer were asked for: intervals
+/// come from the differences between them.
+const LEAST_RUNS: u32 = 3;
+
+/// Measures the runs that were asked for, and then until `is_precise` says so of the samples or the
+/// time is over. Each run ends when its part of the time that is left is over. If the time is over
+/// before all runs, they end with the third.
 pub fn measure(
     prober: &mut dyn Prober,
     extent: Extent,
     mut is_precise: impl FnMut(&str) -> bool,
 ) -> Result<Session, Error> {
     let began = Instant::now();
-    let pilot = prober.run(&plan::pilot())?;
-    let length = SHARE * extent.seconds * 1e9 / f64::from(extent.runs);
-    let plan = Plan::new(&pilot.times, prober.operations(), length);
+    let pilot = prober.run(&plan::pilot(), extent.of_pilot())?;
+    let planned = SHARE * extent.seconds * 1e9 / f64::from(extent.runs);
+    let plan = Plan::new(&pilot.times, prober.operations(), planned);
+    let mut left = extent.seconds - length(&pilot.times);
     let mut session = Session {
         samples: header(),
         library: pilot.library.clone(),
@@ -155,25 +188,42 @@ pub fn measure(
         ..Session::default()
     };
     // Starts of jobs come on top of the first runs, but are no reason for as many again.
-    let is_over = |runs: u32| {
+    let is_over = |runs: u32, left: f64| {
         f64::from(runs + 1) * plan.length > extent.seconds * 1e9
+            || plan.length > left * 1e9
             || began.elapsed().as_secs_f64() > extent.seconds
     };
-    while session.runs < extent.runs || !session.precise && !is_over(session.runs) {
+    let goes_on = |session: &Session, left: f64| match session.runs {
+        runs if runs < extent.runs.min(LEAST_RUNS) => true,
+        runs if runs < extent.runs => left > 0.0,
+        runs => !session.precise && !is_over(runs, left),
+    };
+    while goes_on(&session, left) {
         let run = session.runs;
-        let measured = prober.run(&plan.run(run))?;
+        let part = left / f64::from(extent.runs.saturating_sub(run).max(1));
+        let measured = prober.run(&plan.run(run), time(part))?;
+        left -= length(&measured.times);
         session.add(run, &measured.times, [&measured.source, &measured.destination]);
         session.runs += 1;
         session.precise = session.runs >= extent.runs && is_precise(&session.samples);
     }
+    session.planned = u64::from(plan.repetitions) * u64::from(session.runs.max(extent.runs));
     session.leave_out_free_receives();
     Ok(session)
 }
 
 impl Session {
+    /// Says what the time cut off; nothing if it was enough.
+    pub fn cut(&self) -> Option<String> {
+        let Self { done, planned, .. } = self;
+        (done < planned).then(|| format!("{done} of {planned} repetitions"))
+    }
+
     /// Adds the times of a run between two hosts.
     pub(crate) fn add(&mut self, run: u32, times: &[(Step, f64, f64)], hosts: [&str; 2]) {
         let hosts = hosts.map(quoted);
+        let last = times.last().and_then(|(step, ..)| step.repetition);
+        self.done += last.map_or(0, |last| u64::from(last) + 1);
         for (step, time, at) in times {
             let fields = step.fields();
             let (what, repetition) = fields.rsplit_once(',').unwrap_or((&fields, "0"));
@@ -231,7 +281,7 @@ mod tests {
             plan::OPERATIONS
         }
 
-        fn run(&mut self, steps: &[Step]) -> Result<Measured, Error> {
+        fn run(&mut self, steps: &[Step], _: Option<Duration>) -> Result<Measured, Error> {
             self.runs += 1;
             let time = |step: &Step| match step.operation {
                 Operation::Receive if self.free => 0.001,
@@ -258,6 +308,57 @@ mod tests {
         assert!(found.samples.contains("first,1,0,1,2,0,10001.000,0,\"a,b\",c,\n"));
         let found = measure(&mut prober, extent, |_| false).expect("a session");
         assert_eq!((found.runs, found.precise), (4, false));
+    }
+
+    /// A network on which each step takes so long, and which notes the times that it was given. It
+    /// begins no repetition but the first when that time is over, and has no warm-up.
+    struct Slow {
+        step: f64,
+        given: Vec<f64>,
+    }
+
+    impl Prober for Slow {
+        fn operations(&self) -> &'static [Operation] {
+            plan::PAIRS
+        }
+
+        fn run(&mut self, steps: &[Step], time: Option<Duration>) -> Result<Measured, Error> {
+            let limit = time.expect("a time").as_secs_f64() * 1e9;
+            self.given.push(limit / 1e9);
+            let mut measured = Measured::default();
+            let kept: Vec<&Step> = steps.iter().filter(|step| step.repetition.is_some()).collect();
+            for (place, step) in kept.iter().enumerate() {
+                let at = self.step * place as f64;
+                let begins = place > 0 && kept[place - 1].repetition != step.repetition;
+                if begins && at > limit {
+                    break;
+                }
+                measured.times.push(((*step).clone(), self.step - 100.0, at));
+            }
+            Ok(measured)
+        }
+    }
+
+    /// The pilot run has a round of 38 steps (22 sizes, and trains of 16), which at 0.1 s each take
+    /// longer than the 0.25 s for it: one is done, 3.8 s. No time is left, and all runs would take
+    /// longer: each of the least three does one repetition of the least three that are planned.
+    #[test]
+    fn the_time_cuts_repetitions_and_runs() {
+        let mut prober = Slow { step: 1e8, given: Vec::new() };
+        let extent = Extent { runs: 8, seconds: 1.0 };
+        let found = measure(&mut prober, extent, |_| true).expect("a session");
+        assert_eq!(prober.given, [0.25, 0.0, 0.0, 0.0]);
+        assert_eq!((found.runs, found.repetitions, found.precise), (3, 3, false));
+        assert_eq!(found.cut().as_deref(), Some("3 of 24 repetitions"));
+        // Two were asked for, and two are done.
+        let extent = Extent { runs: 2, ..extent };
+        let found = measure(&mut prober, extent, |_| true).expect("a session");
+        assert_eq!((found.runs, found.cut().as_deref()), (2, Some("2 of 6 repetitions")));
+        // A step of 1 us: all is done, and what a run does not use is there for the others.
+        let mut prober = Slow { step: 1e3, given: Vec::new() };
+        let found = measure(&mut prober, extent, |_| true).expect("a session");
+        assert_eq!((found.done, found.cut()), (found.planned, None));
+        assert!(prober.given[1] > 0.49 && prober.given[2] > 0.98, "{:?}", prober.given);
     }
 
     #[test]

@@ -26,7 +26,12 @@ use crate::{
 };
 
 /// The first bytes of a server.
-const GREETING: &[u8; 16] = b"heddle-measure 1";
+const GREETING: &[u8; 16] = b"heddle-measure 2";
+/// The byte by which the client tells the server before each step what to do: to end, to carry out
+/// the step, or to leave it out.
+const STOP: u8 = 0;
+const GO: u8 = 1;
+const SKIP: u8 = 2;
 /// The length of a challenge and of an answer.
 const HASH: usize = 32;
 /// The length of a step on the wire.
@@ -112,8 +117,7 @@ impl Server {
         let steps = link.steps()?;
         link.write_name(&host_name())?;
         link.grant(self.limits.run, self.limits.silence)?;
-        link.carry_out(&steps, false)?;
-        Ok(steps.len())
+        link.serve_steps(&steps)
     }
 }
 
@@ -133,8 +137,8 @@ impl Prober for Client {
         STREAM
     }
 
-    fn run(&mut self, steps: &[Step]) -> Result<Measured, Error> {
-        self.run_once(steps).map_err(|error| Error::Partner {
+    fn run(&mut self, steps: &[Step], time: Option<Duration>) -> Result<Measured, Error> {
+        self.run_once(steps, time).map_err(|error| Error::Partner {
             address: self.address.clone(),
             reason: reason(&error),
         })
@@ -142,7 +146,7 @@ impl Prober for Client {
 }
 
 impl Client {
-    fn run_once(&self, steps: &[Step]) -> io::Result<Measured> {
+    fn run_once(&self, steps: &[Step], time: Option<Duration>) -> io::Result<Measured> {
         let mut link = Link::new(self.connect()?, self.limits.silence)?;
         let mut greeting = [0; GREETING.len()];
         link.read(&mut greeting)?;
@@ -165,7 +169,7 @@ impl Client {
         link.write_steps(steps)?;
         let destination = link.name()?;
         link.grant(self.limits.run, self.limits.silence)?;
-        let times = link.carry_out(steps, true)?;
+        let times = link.carry_out(steps, time)?;
         let library = format!("TCP sockets, {}", std::env::consts::OS);
         Ok(Measured { times, library, source: host_name(), destination })
     }
@@ -365,27 +369,38 @@ fn step(bytes: &[u8; STEP]) -> Option<Step> {
     is_allowed.then_some(Step { operation, messages, wait, bytes, repetition: None })
 }
 
+/// Returns what to do at a step after so many nanoseconds of a time.
+fn order(steps: &[Step], place: usize, passed: f64, limit: f64) -> u8 {
+    let repetition = steps[place].repetition;
+    if repetition.is_none() {
+        return if passed > limit / 2.0 { SKIP } else { GO };
+    }
+    let begins = place > 0 && steps[place - 1].repetition != repetition;
+    if begins && repetition > Some(0) && passed > limit { STOP } else { GO }
+}
+
 /// The measurements. A stream carries no boundaries: both sides know all sizes.
 impl Link {
-    /// Carries out steps as the side that measures or as the other, and returns the times of those
-    /// with a repetition.
-    fn carry_out(&mut self, steps: &[Step], measures: bool) -> io::Result<Vec<(Step, f64, f64)>> {
-        let largest = steps.iter().map(|step| step.bytes).max().unwrap_or(0);
-        self.buffer = vec![1; largest as usize];
-        self.look = self.time_of_look();
+    /// Carries out steps, and returns the times of those with a repetition. No repetition but the
+    /// first begins when the time is over.
+    fn carry_out(
+        &mut self,
+        steps: &[Step],
+        time: Option<Duration>,
+    ) -> io::Result<Vec<(Step, f64, f64)>> {
+        self.prepare(steps);
+        let limit = time.map_or(f64::INFINITY, |time| time.as_secs_f64() * 1e9);
         let mut times = Vec::new();
         let begin = self.now();
-        for step in steps {
+        for (place, step) in steps.iter().enumerate() {
             self.is_in_time()?;
-            // A step begins when both sides are done with the one before.
-            if !measures {
-                self.await_ready()?;
-                self.tell_ready()?;
-                self.answer(step)?;
-                continue;
+            let order = order(steps, place, self.now() - begin, limit);
+            self.write(&[order])?;
+            match order {
+                STOP => break,
+                SKIP => continue,
+                _ => self.await_ready()?,
             }
-            self.tell_ready()?;
-            self.await_ready()?;
             let at = self.now() - begin;
             let time = (self.measure(step)? - self.look).max(0.001);
             if step.repetition.is_some() {
@@ -393,6 +408,34 @@ impl Link {
             }
         }
         Ok(times)
+    }
+
+    /// Carries out the other side's part of steps, and returns how many were carried out.
+    fn serve_steps(&mut self, steps: &[Step]) -> io::Result<usize> {
+        self.prepare(steps);
+        let mut done = 0;
+        for step in steps {
+            self.is_in_time()?;
+            let mut order = [0];
+            self.read(&mut order)?;
+            match order[0] {
+                STOP => break,
+                SKIP => continue,
+                GO => {}
+                _ => return Err(io::Error::new(ErrorKind::InvalidData, "an order is unknown")),
+            }
+            // A step begins when both sides are done with the one before.
+            self.tell_ready()?;
+            self.answer(step)?;
+            done += 1;
+        }
+        Ok(done)
+    }
+
+    fn prepare(&mut self, steps: &[Step]) {
+        let largest = steps.iter().map(|step| step.bytes).max().unwrap_or(0);
+        self.buffer = vec![1; largest as usize];
+        self.look = self.time_of_look();
     }
 
     /// The time since the start, in nanoseconds.

@@ -70,7 +70,7 @@ fn refused(run: &Result<measure::session::Measured, Error>) -> String {
 fn all_operations_are_measured() {
     let server = server();
     let served = serve(&server, || {
-        let measured = client(&server).run(&steps()).expect("times");
+        let measured = client(&server).run(&steps(), None).expect("times");
         assert_eq!(measured.times.len(), STREAM.len() * 3);
         for (step, time, _) in measured.times {
             // Waits between messages are within the time, the one of `recv` is before it.
@@ -85,17 +85,46 @@ fn all_operations_are_measured() {
     assert_eq!(served, Ok(steps().len()));
 }
 
+/// Without time, the warm-up is left out and the first repetition is done; with time enough, all
+/// are. The server carries out as much as the client.
+#[test]
+fn the_time_ends_a_run_between_repetitions() {
+    let server = server();
+    let round = |repetition| {
+        [1, 1000].map(|bytes| Step {
+            operation: Operation::RoundTrip,
+            messages: 2,
+            wait: 0,
+            bytes,
+            repetition,
+        })
+    };
+    let steps = [round(None), round(Some(0)), round(Some(1)), round(Some(2))].concat();
+    for (time, kept, carried_out) in [
+        (Some(Duration::ZERO), &steps[2..4], 2),
+        (Some(Duration::from_secs(3600)), &steps[2..], 8),
+        (None, &steps[2..], 8),
+    ] {
+        let served = serve(&server, || {
+            let measured = client(&server).run(&steps, time).expect("times");
+            let found: Vec<Step> = measured.times.into_iter().map(|(step, ..)| step).collect();
+            assert_eq!(found, kept);
+        });
+        assert_eq!(served, Ok(carried_out));
+    }
+}
+
 #[test]
 fn a_wrong_token_is_refused() {
     let server = server();
     let served = serve(&server, || {
         let mut client = client(&server);
         client.token.replace_range(..1, "x");
-        assert!(refused(&client.run(&steps())).ends_with("the server refused the token"));
+        assert!(refused(&client.run(&steps(), None)).ends_with("the server refused the token"));
     });
     assert_eq!(served, Err("the token is wrong".to_owned()));
     // The server is there for the next client.
-    let served = serve(&server, || drop(client(&server).run(&steps()[..1]).expect("times")));
+    let served = serve(&server, || drop(client(&server).run(&steps()[..1], None).expect("times")));
     assert_eq!(served, Ok(1));
 }
 
@@ -110,7 +139,7 @@ fn a_recorded_handshake_is_worthless() {
             ..client(&server)
         };
         thread::scope(|scope| {
-            scope.spawn(move || drop({ through }.run(&steps()[..1])));
+            scope.spawn(move || drop({ through }.run(&steps()[..1], None)));
             let (mut near, _) = relay.accept().expect("the client");
             let mut far = TcpStream::connect(server.address().expect("one")).expect("the server");
             let mut greeting = [0; 48];
@@ -176,7 +205,7 @@ fn too_much_is_refused() {
     ];
     for wrong in wrong {
         let served = serve(&server, || {
-            let run = client(&server).run(&[wrong]);
+            let run = client(&server).run(&[wrong], None);
             assert!(refused(&run).ends_with("the other side closed the connection"), "{run:?}");
         });
         assert_eq!(served, Err("step 1 is not allowed".to_owned()));
@@ -208,12 +237,12 @@ fn a_dead_peer_is_noticed() {
                 let _ = near.shutdown(Shutdown::Both);
                 let _ = far.shutdown(Shutdown::Both);
             });
-            let run = client.run(&steps());
+            let run = client.run(&steps(), None);
             assert!(refused(&run).contains("the other side"), "{run:?}");
         });
     });
     assert_eq!(served, Err("the other side closed the connection".to_owned()));
     drop(server);
     let mut late = Client { address, token: "t".to_owned(), limits: limits() };
-    assert!(refused(&late.run(&steps())).contains("no server is there"));
+    assert!(refused(&late.run(&steps(), None)).contains("no server is there"));
 }

@@ -19,6 +19,8 @@ pub struct Provenance {
     pub hosts: String,
     /// The name and version of what carried the messages; empty if it is not known.
     pub library: String,
+    /// The part that the time for measuring cut off, in words; empty if nothing is known of any.
+    pub cut: String,
     /// The name of the file of samples.
     pub source: String,
     /// The hash of the samples, as [`sha256`] gives it.
@@ -122,6 +124,9 @@ impl Calibration {
             "# Parameters of an interconnect, estimated from {} samples in {}.\n",
             self.samples, from.source
         );
+        if !from.cut.is_empty() {
+            let _ = writeln!(text, "# The time was short: {}.", from.cut);
+        }
         for diagnosis in &self.diagnoses {
             let _ = writeln!(text, "# {}: {}.", diagnosis.name, diagnosis.text);
         }

@@ -43,7 +43,7 @@ pub fn run(arguments: &Fit) -> Result<(), Ending> {
         return Err(found.nothing(name));
     }
     if let Some(path) = &arguments.output {
-        found.write(path, name, &bytes, &samples, "")?;
+        found.write(path, name, &bytes, &samples, &Origin::default())?;
     }
     found.show(arguments.picture.as_deref(), arguments.format)
 }
@@ -76,6 +76,15 @@ fn by_size(arguments: &Fit, samples: &[Sample], options: Options) -> Result<(), 
 pub enum Found {
     One(Box<Calibration>),
     Several(Pairs),
+}
+
+/// The origin of samples that were measured just now; empty where it is not known.
+#[derive(Default)]
+pub struct Origin {
+    /// The name and version of what carried the messages.
+    pub library: String,
+    /// The part that the time for measuring cut off.
+    pub cut: String,
 }
 
 impl Found {
@@ -113,14 +122,14 @@ impl Found {
     }
 
     /// Writes the table of replicates, the file of pairs if there are several, and then the machine
-    /// file that names them. `library` is what carried the messages; empty if that is not known.
+    /// file that names them.
     pub fn write(
         &self,
         path: &Path,
         source: &str,
         bytes: &[u8],
         samples: &[Sample],
-        library: &str,
+        origin: &Origin,
     ) -> Result<(), Ending> {
         if self.fitted().is_none() {
             return Err(self.nothing(source));
@@ -128,7 +137,8 @@ impl Found {
         let mut provenance = Provenance {
             date: today(),
             hosts: hosts(samples),
-            library: library.to_owned(),
+            library: origin.library.clone(),
+            cut: origin.cut.clone(),
             source: source.to_owned(),
             samples: calibrate::sha256(bytes),
             replicates: None,

@@ -23,7 +23,7 @@ use crate::{
     arguments::Measure,
     exit::{Ending, Exit, complain, print},
     files::{keep_existing, to_file},
-    fit::{self, Found},
+    fit::{self, Found, Origin},
     record, stop,
 };
 
@@ -44,8 +44,7 @@ pub fn run(arguments: &Measure) -> Result<(), Ending> {
         let reason = experiment::reason(&error);
         Ending::new(Exit::Output, format!("error: {}: {reason}", output.display()))
     })?;
-    let seconds = if arguments.quick { 1.0 } else { arguments.time };
-    let extent = Extent { runs: arguments.runs, seconds };
+    let extent = Extent { runs: arguments.runs, seconds: seconds_of(arguments) };
     if let Some(choice) = arguments.pairs {
         let mut job = job(arguments, folder.path())?;
         let session = pairs::measure(&mut job, choice, extent, &mut announce, &mut typical)
@@ -59,6 +58,11 @@ pub fn run(arguments: &Measure) -> Result<(), Ending> {
         session::measure(&mut *prober, extent, precise).map_err(|error| failed(&error))?;
     drop(folder);
     finish(arguments, output, &session)
+}
+
+/// Returns the time for measuring, in seconds.
+fn seconds_of(arguments: &Measure) -> f64 {
+    if arguments.quick { 1.0 } else { arguments.time }
 }
 
 /// Refuses to replace files of an earlier measurement.
@@ -166,23 +170,40 @@ fn finish(arguments: &Measure, output: &Path, session: &Session) -> Result<(), E
     let reading = fit::samples(&name, bytes)?;
     let found = Found::of(&reading.samples, Options::default());
     to_file(&path, |out| out.write_all(bytes))?;
-    found.write(output, &name, bytes, &reading.samples, &session.library)?;
+    let cut = cut(arguments, session);
+    say(session, &cut);
+    let origin = Origin { library: session.library.clone(), cut };
+    found.write(output, &name, bytes, &reading.samples, &origin)?;
     if let Some(fitted) = found.fitted() {
-        say(arguments, session, fitted);
+        say_widths(arguments, fitted);
     }
     found.show(arguments.picture.as_deref(), arguments.format)
 }
 
+/// Returns what the time cut off, in words; empty if it was enough.
+fn cut(arguments: &Measure, session: &Session) -> String {
+    let Some(cut) = session.cut() else { return String::new() };
+    let round = if arguments.pairs.is_some() { " for each round" } else { "" };
+    format!("{cut} in the time of {} s{round}", seconds_of(arguments))
+}
+
 /// Says what was measured, and what the time did not allow.
-fn say(arguments: &Measure, session: &Session, fitted: &Calibration) {
+fn say(session: &Session, cut: &str) {
+    let repetitions = match cut {
+        "" => format!(" of {} repetitions", session.repetitions),
+        cut => format!(", {cut}"),
+    };
     complain(&format!(
-        "note: {} samples in {} runs of {} repetitions, up to {} B; {}",
+        "note: {} samples in {} runs{repetitions}, up to {} B; {}",
         session.samples.lines().count().saturating_sub(1),
         session.runs,
-        session.repetitions,
         session.largest,
         session.library
     ));
+}
+
+/// Says which intervals are wider than they were to be.
+fn say_widths(arguments: &Measure, fitted: &Calibration) {
     let share = arguments.precision;
     let wide: Vec<String> = wide(fitted, share)
         .iter()
@@ -224,8 +245,7 @@ fn serve(address: &str) -> Result<(), Ending> {
 
 /// Records what the system takes from a computing process.
 fn watch_noise(arguments: &Measure, output: &Path) -> Result<(), Ending> {
-    let seconds = if arguments.quick { 1.0 } else { arguments.time };
-    let noise = noise::watch(Duration::from_secs_f64(seconds));
+    let noise = noise::watch(Duration::from_secs_f64(seconds_of(arguments)));
     let trace = noise.trace();
     to_file(output, |out| out.write_all(trace.as_bytes()))?;
     print(&format!(

@@ -64,6 +64,36 @@ fn a_machine_with_a_long_gap() {
     );
 }
 
+/// The clock is that of the simulation: a round of all sizes takes longer than 3 ms, the third part
+/// of the time, in which 64 KiB alone take 16 * 65.5 us in a row. So each of three runs ends after
+/// the first of the three repetitions that it was to have. A second is enough.
+#[test]
+fn a_short_time_is_said() {
+    let folder = Folder::new("measure-cut");
+    let heddle = env!("CARGO_BIN_EXE_heddle");
+    let of = |time: &str| {
+        let ended = measure(
+            &folder,
+            &format!(
+                "--time {time} --runs 3 --force --format json -o m.toml -- {heddle} mpirun -q -n 2 \
+                 --compute-time off --set loggops.L=5us --set loggops.o=1us --set loggops.g=2us \
+                 --set loggops.G=1ns/B --set loggops.S=1GiB"
+            ),
+        );
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let found: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+        let latency = found["parameters"]["L"]["value"].as_f64().expect("a number");
+        assert!((latency / 5000.0 - 1.0).abs() < 0.01, "{found:#}");
+        (ended.stderr, String::from_utf8(folder.read("m.toml")).expect("text"))
+    };
+    let (said, file) = of("10ms");
+    let cut = "3 of 9 repetitions in the time of 0.01 s";
+    assert!(said.contains(&format!(" samples in 3 runs, {cut}, up to ")), "{said}");
+    assert!(file.contains(&format!("\n# The time was short: {cut}.\n")), "{file}");
+    let (said, file) = of("1");
+    assert!(said.contains(" samples in 3 runs of ") && !file.contains("short"), "{said} {file}");
+}
+
 /// Interfaces receive without the CPU (Myrinet of table 3.5.3.1 of seed 003): all parameters show.
 #[test]
 #[ignore = "takes a minute"]

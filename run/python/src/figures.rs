@@ -77,6 +77,7 @@ pub fn fit(
         source: name,
         samples: calibrate::sha256(text.as_bytes()),
         library: String::new(),
+        cut: String::new(),
         replicates: None,
     };
     Ok((fitted.json().to_string(), fitted.machine(&provenance), notes))

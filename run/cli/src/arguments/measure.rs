@@ -70,10 +70,12 @@ pub struct Measure {
     /// Stop when the intervals of L, o and G reach no farther than this share from the value
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = crate::measure::share)]
     pub precision: f64,
-    /// The time for measuring, in seconds; starts of jobs come on top
+    /// The time for measuring, in seconds; starts of jobs come on top. What does not fit is cut off
+    /// between repetitions, and said; the first one of three runs is always done
     #[arg(long, value_name = "TIME", default_value = "10", value_parser = crate::measure::seconds)]
     pub time: f64,
-    /// Measure for one second: the intervals are about three times as wide
+    /// Measure for one second, as with --time 1: the intervals are about three times as wide, and
+    /// wider still on a busy host
     #[arg(long, conflicts_with = "time")]
     pub quick: bool,
     /// Number of runs, each a fresh start of the job
