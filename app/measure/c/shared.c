@@ -138,18 +138,21 @@ void host_name(char name[HOST])
 }
 
 /* Lets others have the processor. One who gives it up among others that compute comes last each
- * time, and one who sleeps comes soon after waking: so it sleeps once giving up took long. */
+ * time, and one who sleeps comes soon after waking: so it sleeps for some times when giving up took
+ * long. */
 static void give_up(void)
 {
-    static int is_wanted;
+    static int sleeps;
     const struct timespec moment = {.tv_nsec = 20000};
-    if (is_wanted) {
+    if (sleeps > 0) {
+        sleeps--;
         nanosleep(&moment, NULL);
         return;
     }
     double start = now();
     sched_yield();
-    is_wanted = now() - start > 1e6;
+    if (now() - start > 1e6)
+        sleeps = 100;
 }
 
 /* Waits a moment. Looks from time to time whether the other process is still there. */
