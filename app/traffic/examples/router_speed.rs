@@ -11,6 +11,10 @@ use topology::Routes;
 use traffic::{Arrivals, Lengths, Pattern, Settings, Span, observe};
 use units::Time;
 
+/// The allocator of `heddle`: large networks lie in huge pages.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let argument = |index| std::env::args().nth(index);
     let spec = argument(1).unwrap_or_else(|| "torus:dims=8x8".to_owned());
