@@ -208,12 +208,56 @@ impl CurveChart {
         for (curve, colour) in self.curves.iter().zip(palette()) {
             svg += &curve.draw(colour, |(a, b)| (x(a), y(b)));
         }
-        // Names stand above all curves, on the colour of the page.
-        for (index, (curve, colour)) in self.curves.iter().zip(palette()).enumerate() {
-            let row = MARGIN[1] + ROW * (index as f64 + 1.0);
-            svg += &curve.named(colour, (left + 10.0, row));
-        }
-        svg
+        let place = |point: (f64, f64)| (x(point.0) - left, y(point.1) - top);
+        svg + &self.names((left, top), (width, height), place)
+    }
+
+    /// The names, above all curves, on the colour of the page.
+    fn names(
+        &self,
+        (left, top): (f64, f64),
+        plot: (f64, f64),
+        place: impl Fn((f64, f64)) -> (f64, f64),
+    ) -> String {
+        let above = self.above();
+        let (beside, below) = if above > 0.0 { (0.0, -above) } else { self.corner(plot, place) };
+        let named = |(index, (curve, colour)): (usize, (&Curve, &str))| {
+            let row = top + below + ROW * (index as f64 + 1.0);
+            curve.named(colour, (left + beside + 10.0, row))
+        };
+        self.curves.iter().zip(palette()).enumerate().map(named).collect()
+    }
+
+    /// How far the names stand from the left and from the top of a plot of this size: in that of
+    /// its corners, beginning with the upper left one, which curves pass least. `place` tells where
+    /// a point is in the plot.
+    fn corner(&self, plot: (f64, f64), place: impl Fn((f64, f64)) -> (f64, f64)) -> (f64, f64) {
+        let width = self.curves.iter().map(|curve| room_for(&curve.name, 11.0)).fold(0.0, f64::max);
+        let height = ROW * (self.curves.len() as f64 + 0.5);
+        // Pieces of a curve that are shorter than a row is high.
+        let samples = |curve: &Curve| {
+            let finite = |point: &(f64, f64)| point.0.is_finite() && point.1.is_finite();
+            let ends: Vec<_> = curve.points.iter().copied().filter(finite).map(&place).collect();
+            let between = |pair: &[(f64, f64)]| {
+                let [from, to] = [pair[0], pair[pair.len() - 1]];
+                (0..64).map(move |part| {
+                    let share = f64::from(part) / 64.0;
+                    (from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1))
+                })
+            };
+            let inner: Vec<_> = ends.windows(2).flat_map(between).collect();
+            inner.into_iter().chain(ends.last().copied())
+        };
+        let all: Vec<(f64, f64)> = self.curves.iter().flat_map(samples).collect();
+        let (right, down) = ((plot.0 - width - 20.0).max(0.0), (plot.1 - height - 4.0).max(0.0));
+        let hidden = |&(left, top): &(f64, f64)| {
+            let within = |(x, y): &&(f64, f64)| {
+                (left..left + width + 14.0).contains(x) && (top..top + height).contains(y)
+            };
+            all.iter().filter(within).count()
+        };
+        let corners = [(0.0, 0.0), (right, 0.0), (right, down), (0.0, down)];
+        corners.into_iter().min_by_key(hidden).unwrap_or_default()
     }
 }
 
@@ -314,7 +358,8 @@ mod tests {
     }
 
     /// Names stand behind all curves in the file, and so above them in the drawing, each on a
-    /// ground of its own, which is as wide as ten characters of 0.64 times 11 and 4 more.
+    /// ground of its own, which is as wide as ten characters of 0.64 times 11 and 4 more. The curves
+    /// are along the upper end, so that the names are at the lower right.
     #[test]
     fn curves_do_not_strike_names_through() {
         let curve = |name: &str| Curve {
@@ -328,7 +373,27 @@ mod tests {
         let last = svg.rfind("<polyline").expect("a curve");
         let grounds: Vec<_> = svg.match_indices("fill-opacity=\"0.8\"/><text").collect();
         assert!(grounds.len() == 2 && grounds[0].0 > last, "{svg}");
-        assert!(svg.contains("<rect x=\"68\" y=\"33\" width=\"74\" height=\"14\""), "{svg}");
+        assert!(svg.contains("<rect x=\"543\" y=\"265\" width=\"74\" height=\"14\""), "{svg}");
+    }
+
+    /// A curve that rises at once and stays high leaves the lower corners free, and one from the
+    /// lower left to the upper right the upper left one. The plot ends at 625 and 315; a name of
+    /// ten characters is 70.4 wide, and two rows and a half are 35 high.
+    #[test]
+    fn names_stand_where_curves_pass_least() {
+        let curve = |name: &str, points: &[(f64, f64)]| Curve {
+            name: name.into(),
+            points: points.to_vec(),
+            band: Vec::new(),
+        };
+        let drawn = |points: &[(f64, f64)]| {
+            let curves = vec![curve("0123456789", points), curve("second", points)];
+            CurveChart { title: String::new(), x: "x".into(), y: "y".into(), curves }.draw()
+        };
+        let risen = drawn(&[(0.0, 0.0), (0.01, 9.9), (10.0, 10.0)]);
+        assert!(risen.contains("<text x=\"545\" y=\"290\""), "{risen}");
+        let rising = drawn(&[(0.0, 0.0), (10.0, 10.0)]);
+        assert!(rising.contains("<text x=\"70\" y=\"44\""), "{rising}");
     }
 
     /// Steps of 200000 up to 1400000 are 8 numbers of at most 7 digits, 6.2 wide each: the axis is
