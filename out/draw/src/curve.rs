@@ -228,9 +228,9 @@ impl CurveChart {
         self.curves.iter().zip(palette()).enumerate().map(named).collect()
     }
 
-    /// How far the names stand from the left and from the top of a plot of this size: in that of
-    /// its corners, beginning with the upper left one, which curves pass least. `place` tells where
-    /// a point is in the plot.
+    /// Returns how far the names stand from the left and from the top of a plot of this size: in
+    /// that of its corners, beginning with the upper left one, which curves pass least. `place`
+    /// tells where a point is in the plot.
     fn corner(&self, plot: (f64, f64), place: impl Fn((f64, f64)) -> (f64, f64)) -> (f64, f64) {
         let width = self.curves.iter().map(|curve| room_for(&curve.name, 11.0)).fold(0.0, f64::max);
         let height = ROW * (self.curves.len() as f64 + 0.5);
@@ -358,8 +358,8 @@ mod tests {
     }
 
     /// Names stand behind all curves in the file, and so above them in the drawing, each on a
-    /// ground of its own, which is as wide as ten characters of 0.64 times 11 and 4 more. The curves
-    /// are along the upper end, so that the names are at the lower right.
+    /// ground of its own, which is as wide as ten characters of 0.64 times 11 and 4 more. The
+    /// curves are along the upper end, so that the names are at the lower right.
     #[test]
     fn curves_do_not_strike_names_through() {
         let curve = |name: &str| Curve {
