@@ -100,3 +100,22 @@ fn names_that_mean_something_else() {
     }
     assert_eq!(folder.names("."), Vec::<String>::new());
 }
+
+/// A message of a million bytes over a link of 100 Gb/s takes 80 us and little more, or twice as
+/// long if each byte took 0.08 ns at the receiver, too. A machine may have a G for LogGOPS; a run
+/// that sets it must mean that.
+#[test]
+fn bytes_take_their_time_once() {
+    let folder = Folder::new("network-gap");
+    let costs = "[loggops]\no = \"0 ns\"\ng = \"0 ns\"\nG = \"0.08 ns/B\"\n[network]\n";
+    let network = "topology = \"star:hosts=2\"\npreset = \"infiniband-edr\"\n";
+    folder.write("machine.toml", &format!("{costs}{network}"));
+    let run = "run pattern:binomial-bcast --ranks 2 --size 1000000B --machine machine.toml";
+    let ended = folder.heddle(&format!("{run} --network infiniband --format json"));
+    let time = ended.json()["makespan_ps"].as_f64().expect("a time") / 1e6;
+    assert!((80.0..88.0).contains(&time), "{time}");
+    assert!(ended.json()["remarks"].to_string().contains("loggops.G"), "{}", ended.stdout);
+    let ended = folder.heddle(&format!("{run} --network infiniband --set loggops.G=1ns/B"));
+    assert!(ended.stderr.contains("`loggops.G` is not used by the model infiniband"));
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+}

@@ -144,9 +144,7 @@ fn costs(configuration: &Configuration, class: &Class, has_gap: bool) -> Costs {
 
 pub(super) fn parameters(configuration: &Configuration) -> Parameters {
     // Where the network has switches, bytes take their time there.
-    let on_wire = has_wire(configuration)
-        || configuration.is_said(SMALL.gap_per_byte)
-        || configuration.is_said(LARGE.gap_per_byte);
+    let on_wire = has_wire(configuration);
     let costs = |class: &Class, has_gap: bool| costs(configuration, class, has_gap);
     Parameters {
         small: costs(&SMALL, on_wire),

@@ -10,9 +10,9 @@ table! {
         "o: CPU time per message, at the sender and at the receiver.";
     GAP: Time = "loggops.g", Hosts("1000 ns", "0 ns"), None, scope::HOSTS,
         "g: time between the starts of two messages on one network interface.";
-    GAP_PER_BYTE: TimePerByte = "loggops.G", Value("6 ns/B"), None, scope::HOSTS,
-        "G: time per byte after the first, on the network interface and the receiver's CPU. Where \
-         the network has switches, bytes take their time there, and this is 0 unless it is set.";
+    GAP_PER_BYTE: TimePerByte = "loggops.G", Value("6 ns/B"), None, scope::WIRE,
+        "G: time per byte after the first, on the network interface and the receiver's CPU. In \
+         networks with switches bytes take their time on links.";
     OVERHEAD_PER_BYTE: TimePerByte = "loggops.O", Value("0 ns/B"), None, scope::HOSTS,
         "O: CPU time per byte after the first, at the sender and at the receiver.";
     EAGER_LIMIT: Bytes = "loggops.S", Value("65535 B"), None, scope::EAGER,
@@ -55,7 +55,7 @@ pub(crate) mod large {
         GAP: Time = "loggops.large.g", Same(&["loggops.g"]), None, scope::BEYOND_LOGGOPSIM,
             "g of large messages.";
         GAP_PER_BYTE: TimePerByte = "loggops.large.G",
-            Same(&["loggops.G"]), None, scope::BEYOND_LOGGOPSIM,
+            Same(&["loggops.G"]), None, scope::LARGE_WIRE,
             "G of large messages.";
         #[expect(dead_code, reason = "the sender's and the receiver's keys fall back on it")]
         OVERHEAD_PER_BYTE: TimePerByte = "loggops.large.O",
