@@ -81,8 +81,8 @@ def predicted(heddle, folder, kind, size, noise):
          "json"], check=True, capture_output=True, text=True)
     found = json.loads(ended.stdout)["uncertainty"]
     middle, low, high = (found[f"{key}_ps"] / 1000 for key in ("median", "low", "high"))
-    # Both doubts are taken to be independent.
-    below, above = ((abs(math.log(end / middle)) / 1.96) ** 2 for end in (low, high))
+    # Both doubts are taken to be independent. An interval that reaches to nothing begins at 1 ps.
+    below, above = ((abs(math.log(max(end, 1e-3) / middle)) / 1.96) ** 2 for end in (low, high))
     reach = [1.96 * math.sqrt(part + noise ** 2) for part in (below, above)]
     return middle, middle * math.exp(-reach[0]), middle * math.exp(reach[1])
 
