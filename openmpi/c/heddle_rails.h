@@ -47,8 +47,9 @@ uint8_t heddle_choose(heddle_host *host, uint64_t bytes, uint8_t usable,
 /* A rail carries bytes that nobody asked it about, those of a large message. */
 void heddle_used(const heddle_host *host, uint8_t rail, uint64_t bytes);
 
-/* The rail that a large message of a process takes if its data is asked for now, and that it was.
- * `turn` belongs to the process, and is zero at first. */
+/* heddle_next tells the rail that a large message of a process takes if its data is asked for now,
+ * and notes nothing; heddle_taken notes that it was asked for over a rail. `turn` belongs to the
+ * process, and is zero at first. */
 uint8_t heddle_next(const heddle_host *host, uint64_t bytes, uint8_t usable, uint8_t turn);
 void heddle_taken(heddle_host *host, uint8_t rail, uint64_t bytes, uint8_t usable, uint8_t *turn);
 
