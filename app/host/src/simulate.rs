@@ -253,7 +253,8 @@ pub fn critical_path(rank: u32, end: Clock) -> CriticalPath {
     }
 }
 
-/// Returns the remarks about a run in which `instants` of the windows were single instants.
+/// Returns the remarks about a run in which `instants` of the windows were single instants, which
+/// are worth a word if they are most of them.
 fn remarks(
     settings: &Settings,
     lookahead: Time,
@@ -263,16 +264,15 @@ fn remarks(
 ) -> Vec<String> {
     let mut remarks = Vec::new();
     let reason = match (settings.rendezvous, turns) {
-        (_, true) => Some("locks and the like in order of time"),
-        (Rendezvous::Abstract, false) => Some("abstract rendezvous"),
+        (_, true) => Some("locks and the like are taken in order of time"),
+        (Rendezvous::Abstract, false) => Some("an abstract rendezvous frees its sender at once"),
         _ => None,
     };
+    let alone = "single instants, which more threads hardly speed up";
     if lookahead == Time::ZERO {
-        remarks.push("no lookahead (L + o = 0): simulated in delta rounds".to_owned());
-    } else if let Some(reason) = reason.filter(|_| instants > 0) {
-        remarks.push(format!(
-            "{reason}: {instants} of {windows} windows were delta rounds of one instant"
-        ));
+        remarks.push(format!("L + o = 0: all steps were {alone}"));
+    } else if let Some(reason) = reason.filter(|_| 2 * instants > windows) {
+        remarks.push(format!("{reason}: {instants} of {windows} steps were {alone}"));
     }
     if unreceived > 0 {
         remarks.push(format!("messages that were never received: {unreceived}"));

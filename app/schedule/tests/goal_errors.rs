@@ -202,8 +202,9 @@ fn computations() {
 #[test]
 fn messages() {
     check_line("send b to 1", "6: expected a size, found `b`");
-    check_line("send 10 to 1", "9: expected `b` (bytes), found `to`");
-    check_line("send 10kb to 1", "8: expected `b` (bytes), found `kb`");
+    let bytes = " (sizes are whole numbers of bytes, such as `102400b` for 100 KiB)";
+    check_line("send 10 to 1", &format!("9: expected `b` (bytes), found `to`{bytes}"));
+    check_line("send 10kb to 1", &format!("8: expected `b` (bytes), found `kb`{bytes}"));
     check_line("send 10b from 1", "10: expected `to`, found `from`");
     check_line("recv 10b form 1", "10: expected `from`, found `form` (did you mean `from`?)");
     check_line("send 10b to", "12: expected a rank, found the end of the line");
@@ -259,7 +260,11 @@ fn labels_and_dependencies() {
         "23: expected `,` or the end of the statement, found `;`",
     );
     // An operation that cannot be read still defines its label.
-    check_line("a: send 1x to 0\nb: calc 1 b requires a", "10: expected `b` (bytes), found `x`");
+    check_line(
+        "a: send 1x to 0\nb: calc 1 b requires a",
+        "10: expected `b` (bytes), found `x` (sizes are whole numbers of bytes, such as `102400b` \
+         for 100 KiB)",
+    );
 }
 
 #[test]

@@ -8,31 +8,43 @@ use units::{DeviceId, Time};
 use crate::run::Point;
 use crate::watch::{Bin, Channel, Watched};
 
-/// Loads from text: one, or `FIRST:LAST:STEP` with both ends.
+/// Loads from text: parts with commas between them, each one load, or `FIRST:LAST:STEP` with both
+/// ends. They are in ascending order, and none of them is there twice.
 pub fn loads(text: &str) -> Result<Vec<f64>, String> {
-    let wrong = || {
-        format!(
-            "expected a load above 0 and at most 1 such as 0.5, or FIRST:LAST:STEP such as \
-             0.1:1.0:0.1, rising in steps of 0.001 at least, found `{text}`"
-        )
-    };
-    let parts: Result<Vec<f64>, _> = text.split(':').map(|part| part.trim().parse()).collect();
-    let (first, last, step) = match parts.map_err(|_| wrong())?[..] {
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        all.extend(range(part).ok_or_else(|| {
+            format!(
+                "expected a load above 0 and at most 1 such as 0.5, some with commas between them, \
+                 or FIRST:LAST:STEP such as 0.1:1.0:0.1, rising in steps of 0.001 at least, found \
+                 `{text}`"
+            )
+        })?);
+    }
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    Ok(all)
+}
+
+/// The loads of a part; `None` if it is wrong.
+fn range(text: &str) -> Option<impl Iterator<Item = f64>> {
+    let parts: Option<Vec<f64>> = text.split(':').map(|part| part.trim().parse().ok()).collect();
+    let (first, last, step) = match parts?[..] {
         [load] => (load, load, 1.0),
         [first, last, step] => (first, last, step),
-        _ => return Err(wrong()),
+        _ => return None,
     };
     let valid = |load: f64| load > 0.0 && load <= 1.0;
     if !(valid(first) && valid(last) && first <= last && step >= 0.001) {
-        return Err(wrong());
+        return None;
     }
     // Half a thousandth of a step catches what steps like 0.1 lack in binary.
     let count = ((last - first) / step + 0.0005).floor();
     #[allow(clippy::cast_sign_loss, reason = "first <= last")]
     let count = count as u32;
     // Rounded to what can be written: 0.1 + 2 * 0.1 is 0.3.
-    let at = |index: u32| ((first + f64::from(index) * step) * 1e6).round() / 1e6;
-    Ok((0..=count).map(at).collect())
+    let at = move |index: u32| ((first + f64::from(index) * step) * 1e6).round() / 1e6;
+    Some((0..=count).map(at))
 }
 
 /// Points as a table for people: latencies in microseconds, with half the width of their intervals.
@@ -162,6 +174,7 @@ mod tests {
         assert_eq!(tenths, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]);
         assert_eq!(loads("0.25").expect("a load"), [0.25]);
         assert_eq!(loads("0.1:0.35:0.1").expect("loads"), [0.1, 0.2, 0.3]);
+        assert_eq!(loads("0.7, 0.1:0.3:0.1,0.2").expect("loads"), [0.1, 0.2, 0.3, 0.7]);
         for wrong in ["", "0", "1.1", "0.5:0.1:0.1", "0.1:0.5", "0.1:0.5:0", "a"] {
             assert!(loads(wrong).is_err(), "{wrong}");
         }

@@ -67,8 +67,8 @@ impl Failure {
                 ("switches", Some(amount)) => Ok(Self::Switches(amount)),
                 ("links" | "switches", None) => {
                     let message = format!(
-                        "{key} = {value}: expected a number, such as 3, or a share, such as 5% or \
-                         0.05"
+                        "{key} = {value}: expected a number, such as 3, or a share from 0% to \
+                         100%, such as 5% or 0.05"
                     );
                     Err(Fault::new(message))
                 }

@@ -234,27 +234,38 @@ impl Calibration {
         found
     }
 
+    /// Returns the parameters with their units, those of messages beyond S last.
+    fn with_units(&self) -> impl Iterator<Item = (&'static str, Estimate, &'static str)> {
+        let known = |(name, unit)| Some((name, *self.parameters.get(name)?, unit));
+        let large = self.large.iter().flat_map(|large| {
+            [("large.L", large.latency, "ns"), ("large.G", large.per_byte, "ns/B")]
+        });
+        PARAMETERS.into_iter().filter_map(known).chain(large)
+    }
+
     /// Returns the parameters as a JSON object.
     pub(crate) fn parameters_json(&self) -> Map<String, Value> {
-        let parameter = |(name, unit): &(&str, &str)| {
-            let Estimate { value, low, high } = self.parameters.get(name)?;
+        let parameter = |(name, estimate, unit): (&str, Estimate, &str)| {
+            let Estimate { value, low, high } = estimate;
             let found = json!({ "value": value, "low": low, "high": high, "unit": unit });
-            Some(((*name).to_owned(), found))
+            (name.to_owned(), found)
         };
-        PARAMETERS.iter().filter_map(parameter).collect()
+        self.with_units().map(parameter).collect()
     }
 
     /// Returns the calibration as a table for people.
     pub fn table(&self) -> String {
         let mut text =
             format!("{:<10}{:>14}{:>14}{:>14}  unit\n", "parameter", "value", "low", "high");
-        for (name, unit) in PARAMETERS {
-            let Some(Estimate { value, low, high }) = self.parameters.get(name) else { continue };
+        for (name, Estimate { value, low, high }, unit) in self.with_units() {
             let digits = if unit == "ns/B" { 6 } else { usize::from(unit == "ns") };
             let _ = writeln!(
                 text,
                 "{name:<10}{value:>14.digits$}{low:>14.digits$}{high:>14.digits$}  {unit}"
             );
+        }
+        if self.large.is_some() {
+            text += "L, o, g and G are those of messages up to S, large.L and large.G of others\n";
         }
         for (name, reason) in &self.refused {
             let _ = writeln!(text, "{name} is not determined: {reason}");

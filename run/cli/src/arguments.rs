@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
     exit::EXIT_CODES,
-    flags::{AllFlags, LiveFlags, PatternFlags},
+    flags::{AllFlags, LadderFlags, LiveFlags, PatternFlags},
     installed::LONG_VERSION,
 };
 
@@ -478,7 +478,7 @@ pub struct Ladder {
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     #[command(flatten)]
-    pub flags: AllFlags,
+    pub flags: LadderFlags,
 }
 
 const FIT_EXAMPLES: &str = "\

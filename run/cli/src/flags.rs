@@ -20,12 +20,16 @@ pub type AllFlags = Flags<EVERYTHING>;
 /// Flags for the keys that say what a pattern is.
 pub type PatternFlags = Flags<PATTERNS>;
 
+/// Flags for every key, for a ladder; those that it refuses are not in its help.
+pub type LadderFlags = Flags<LADDER>;
+
 /// Flags for the keys that live programs have.
 pub type LiveFlags = Flags<PROGRAMS>;
 
 const EVERYTHING: char = '*';
 const PATTERNS: char = 'p';
 const PROGRAMS: char = 'l';
+const LADDER: char = 'a';
 
 /// True if a key belongs to those that there are flags for.
 fn belongs(key: &Key, of: char) -> bool {
@@ -34,6 +38,12 @@ fn belongs(key: &Key, of: char) -> bool {
         PROGRAMS => key.scope.has_workload(Workload::Live),
         _ => true,
     }
+}
+
+/// True if a ladder uses a key: it runs a program over every model, and writes no folder.
+fn is_for_ladder(key: &Key) -> bool {
+    let is_for_program = key.scope.workloads().any(|workload| workload != Workload::Traffic);
+    is_for_program && key.table() != "output" && key.name != "network.model"
 }
 
 /// The keys that there are flags for, one for each flag.
@@ -115,6 +125,7 @@ fn argument(key: &'static Key, of: char) -> Option<Arg> {
         ]);
     }
     let argument = Arg::new(key.name).long(flag.long).help(doc).help_heading(heading);
+    let argument = argument.hide(of == LADDER && !is_for_ladder(key));
     let argument = match flag.short {
         Some(short) => argument.short(short),
         None => argument,

@@ -195,6 +195,9 @@ fn table(value: &str, ladder: &Ladder) -> String {
     for (name, why) in &ladder.missing {
         let _ = writeln!(text, "{name:<16}not run: {why}");
     }
+    for remark in &ladder.remarks {
+        let _ = writeln!(text, "remark          {remark}");
+    }
     if let Some(last) = last {
         text += &disagreement(ladder, last);
     }
@@ -294,7 +297,7 @@ fn as_json(value: &str, ladder: &Ladder) -> Value {
     let missing: Vec<_> =
         ladder.missing.iter().map(|(name, why)| json!({ "model": name, "missing": why })).collect();
     let rungs: Vec<_> = ladder.rungs.iter().map(rung).collect();
-    json!({ "over": value, "rungs": rungs, "missing": missing })
+    json!({ "over": value, "rungs": rungs, "missing": missing, "remarks": ladder.remarks })
 }
 
 /// The makespans of all models: relative to the finest if there are several ladders, unless they

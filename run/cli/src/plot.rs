@@ -1,6 +1,7 @@
 //! `heddle plot`: any table of a run or of a study as a drawing.
 
 use std::{
+    collections::HashMap,
     fs,
     path::{Path, PathBuf},
     str::FromStr,
@@ -14,7 +15,7 @@ use units::{Bandwidth, Bytes, Time};
 
 use crate::{
     arguments::{Plot, Shape},
-    exit::{Ending, Exit},
+    exit::{Ending, Exit, print},
     files::write_drawing,
 };
 
@@ -41,6 +42,19 @@ pub fn run(arguments: &Plot) -> Result<(), Ending> {
     let find = |flag: &str, name: &str| column(&table, &path, flag, name);
     let (x, y) = (find("--x", &arguments.x)?, find("--y", &arguments.y)?);
     let by = arguments.by.as_deref().map(|name| find("--by", name)).transpose()?;
+    let by = match (by, hidden(&table, &path, x, by).as_slice()) {
+        (None, [only]) => Some(*only),
+        (by, []) => by,
+        (by, several) => {
+            let names: Vec<_> = several.iter().map(|column| column.name.as_str()).collect();
+            eprintln!(
+                "warning: what is drawn at one place has several values of {}\n  help: --by draws \
+                 each value of a column apart; a table with some of the rows leaves the others out",
+                names.join(" and ")
+            );
+            by
+        }
+    };
     let gathered = gather(&table, x, y, by);
     if gathered.cells.is_empty() {
         let message =
@@ -49,7 +63,35 @@ pub fn run(arguments: &Plot) -> Result<(), Ending> {
     }
     let output = output(arguments)?;
     let svg = draw(arguments, gathered, [x, y], by);
-    write_drawing(output, &svg)
+    write_drawing(output, &svg)?;
+    if arguments.output.is_none() { print(&format!("{FIGURE}\n")) } else { Ok(()) }
+}
+
+/// The columns that vary in a study, but for seeds, and have several values where a drawing by `x`
+/// and `by` has one place.
+fn hidden<'a>(
+    table: &'a Columns,
+    path: &Path,
+    x: &NamedColumn,
+    by: Option<&NamedColumn>,
+) -> Vec<&'a NamedColumn> {
+    let description = fs::read_to_string(path.with_file_name("study.json")).unwrap_or_default();
+    let description: serde_json::Value = serde_json::from_str(&description).unwrap_or_default();
+    let varied = description["columns"].as_array().into_iter().flatten();
+    let varied: Vec<_> = varied.filter_map(serde_json::Value::as_str).collect();
+    let is_hidden = |column: &&NamedColumn| {
+        let mut seen = HashMap::new();
+        (0..table.rows).any(|row| {
+            let place = (x.text(row), by.map(|by| by.text(row)));
+            let text = column.text(row);
+            *seen.entry(place).or_insert_with(|| text.clone()) != text
+        })
+    };
+    let columns = table.columns.iter();
+    columns
+        .filter(|column| varied.contains(&column.name.as_str()) && column.name != "run.seed")
+        .filter(is_hidden)
+        .collect()
 }
 
 /// The file that is written if none is named.

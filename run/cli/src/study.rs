@@ -19,7 +19,7 @@ use experiment::{
 
 use crate::{
     arguments::{Executor, Study as Arguments},
-    exit::{Ending, Exit, print},
+    exit::{Ending, Exit, complain, print},
     processes, stop,
 };
 
@@ -219,11 +219,38 @@ fn conclude(study: &Study, folder: &Folder, output: &str, complete: bool) -> Res
         writeln!(text, "; the table follows when all are known")
     };
     print(&text)?;
-    match folder.failed() {
-        Some((run, error)) => {
-            let message = format!("run {run} failed: {error}");
-            Err(Ending::new(Exit::Input, message))
-        }
-        None => Ok(()),
+    for (remark, runs) in shown(&folder.remarks()) {
+        complain(&format!("remark: {}: {remark}", of_runs(runs, study)));
+    }
+    let failures = folder.failures();
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let each =
+        |(error, runs): &(String, Vec<usize>)| format!("{} failed: {error}", of_runs(runs, study));
+    let mut message: Vec<String> = shown(&failures).iter().map(each).collect();
+    if let Some(more @ 1..) = failures.len().checked_sub(SHOWN) {
+        message.push(format!("{} are not shown", results::plural(more as u64, "more reason")));
+    }
+    Err(Ending::new(Exit::Input, message.join("\n")))
+}
+
+/// Most remarks, or reasons of failures, that are shown.
+const SHOWN: usize = 5;
+
+fn shown<T>(all: &[T]) -> &[T] {
+    &all[..all.len().min(SHOWN)]
+}
+
+/// Names some of the runs of a study: `run 3`, `all runs`, `runs 3, 5 and 4 more`.
+fn of_runs(runs: &[usize], study: &Study) -> String {
+    if runs.len() > 1 && runs.len() == study.runs() {
+        return "all runs".to_owned();
+    }
+    let named: Vec<_> = runs.iter().take(3).map(usize::to_string).collect();
+    match runs.len() {
+        1 => format!("run {}", named[0]),
+        2 | 3 => format!("runs {}", named.join(", ")),
+        many => format!("runs {} and {} more", named.join(", "), many - 3),
     }
 }

@@ -27,7 +27,41 @@ fn a_topology_alone() {
     assert_ne!(alone["signals"], Value::Null);
     let remarks = alone["remarks"].to_string();
     assert!(remarks.contains("8 ranks on 4 hosts: up to 2 on each"), "{remarks}");
-    assert!(remarks.contains("loggops.o is 200 ns by default"), "{remarks}");
+    assert!(remarks.contains("loggops.o = 200 ns"), "{remarks}");
+}
+
+/// A machine with a topology is over its switches, unless it describes LogGOPS as well: then that
+/// is remarked, and traffic takes the topology.
+#[test]
+fn a_topology_of_a_machine() {
+    let folder = Folder::new("first-machine");
+    let network = "[network]\ntopology = \"star:hosts=4\"\n";
+    folder.write("switches.toml", network);
+    folder.write("routers.toml", &format!("{network}preset = \"packet-default\"\n"));
+    folder.write("both.toml", &format!("[loggops]\nL = \"1 us\"\n{network}"));
+    let run = |arguments: &str| {
+        let ended =
+            folder.heddle(&format!("run pattern:gather --ranks 4 {arguments} --format json"));
+        let json = ended.json();
+        (json["makespan_ps"].clone(), json["remarks"].to_string())
+    };
+    let infiniband = run("--topology star:hosts=4 --network infiniband").0;
+    assert_eq!(run("--machine switches.toml").0, infiniband);
+    let packet = run("--topology star:hosts=4 --network packet --preset packet-default").0;
+    assert_eq!(run("--machine routers.toml").0, packet);
+    let (loggops, remarks) = run("--machine both.toml");
+    assert_eq!(loggops, run("--set loggops.L=1us").0);
+    assert!(remarks.contains("network.topology; --network takes the topology"), "{remarks}");
+    assert_eq!(run("--machine both.toml --network infiniband").0, infiniband);
+    let traffic = "run traffic:uniform --load 0.1,0.2 --format json --machine both.toml";
+    assert_eq!(folder.heddle(traffic).json()["points"].as_array().expect("points").len(), 2);
+    let refused = folder.heddle("run pattern:gather --machine switches.toml --set loggops.L=1us");
+    assert_eq!(refused.code, 2);
+    assert!(
+        refused.stderr.contains("help: leave it out, or set network.model"),
+        "{}",
+        refused.stderr
+    );
 }
 
 /// The configuration that is printed is an experiment file that gives the same tables.

@@ -231,7 +231,8 @@ fn mistakes() {
         ),
         ("ladder pattern:gather -o out".to_owned(), "is not used by the ladder"),
         ("ladder pattern:gather --over workload.size".to_owned(), "KEY=VALUE,VALUE"),
-        ("ladder pattern:gather --over size=1B,2B".to_owned(), "--over size=1B: unknown key"),
+        ("ladder pattern:gather --over sizes=1B,2B".to_owned(), "--over sizes=1B: unknown key"),
+        ("ladder pattern:gather --network packet".to_owned(), "is not used by the ladder"),
     ] {
         let shown = folder.heddle(&command);
         assert!(shown.code == 1 || shown.code == 2, "{command}: {}", shown.code);

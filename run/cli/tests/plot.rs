@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fs;
+
 use common::Folder;
 
 /// A study of four makespans, of which two belong to each of two topologies.
@@ -27,6 +29,22 @@ fn drawn(folder: &Folder, arguments: &str) -> String {
     let ended = folder.heddle(&format!("plot {arguments} -o figure.svg"));
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{arguments}");
     String::from_utf8(folder.read("figure.svg")).expect("text")
+}
+
+/// A column that varies stands apart though nobody asked for it; where two of them do, a warning
+/// names them. The file that is written without a name is named.
+#[test]
+fn what_varies_is_not_mixed() {
+    let folder = studied("plot-mixed");
+    let apart = drawn(&folder, "study --x size --y makespan --by topology");
+    fs::remove_file(folder.path("figure.svg")).expect("the figure");
+    let ended = folder.heddle("plot study --x size --y makespan");
+    assert_eq!((ended.code, &*ended.stdout, &*ended.stderr), (0, "figure.svg\n", ""));
+    assert_eq!(String::from_utf8(folder.read("figure.svg")).expect("text"), apart);
+    let ended = folder.heddle("plot study --x messages --y makespan -o figure.svg");
+    assert_eq!(ended.code, 0);
+    let expected = "several values of network.topology and workload.size\n";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
 }
 
 /// Columns are found by the end of their names, times have a unit that suits them, and each
@@ -214,9 +232,9 @@ fn tables_as_parquet() {
         assert!(!names.iter().any(|name| name.ends_with(other)), "{names:?}");
         // The manifests name the form; the rest of the report does not depend on it.
         if form == "csv" {
-            std::fs::copy(folder.path("r/manifest.json"), folder.path("m.json")).expect("a copy");
+            fs::copy(folder.path("r/manifest.json"), folder.path("m.json")).expect("a copy");
         }
-        std::fs::copy(folder.path("m.json"), folder.path("r/manifest.json")).expect("a copy");
+        fs::copy(folder.path("m.json"), folder.path("r/manifest.json")).expect("a copy");
         assert_eq!(folder.heddle("report r -o r.html").code, 0);
         found.push(["messages.svg", "study.svg", "r.html"].map(|name| folder.read(name)));
     }

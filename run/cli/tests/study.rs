@@ -133,6 +133,31 @@ fn failures_are_rows() {
     assert_eq!(ended.stdout, "2 of 2 runs; the table is out/runs.csv\n");
 }
 
+/// Reasons of failures and remarks are told once, with the runs that they are about. Mistakes in
+/// topologies and routings are found before anything runs, all of them.
+#[test]
+fn reasons_and_remarks_name_their_runs() {
+    let folder = Folder::new("study-reasons");
+    let study = |varied: &str| {
+        let text =
+            "[workload]\nsource = \"pattern:gather\"\nranks = 8\n[study]\n".to_owned() + varied;
+        folder.write("study.toml", &text);
+    };
+    study("size = [\"1B\", \"1KiB\"]\ntopology = [\"star:hosts=8\", \"star:hosts=4\"]\n");
+    let ended = folder.heddle("study study.toml -o crowded");
+    assert_eq!((ended.code, &*ended.stdout), (0, "4 of 4 runs; the table is crowded/runs.csv\n"));
+    assert_eq!(ended.stderr, "remark: runs 1, 3: 8 ranks on 4 hosts: up to 2 on each\n");
+    study("size = [\"1B\", \"1KiB\"]\ntopology = [\"star:hosts=8\", \"torus:dims=2xx\"]\n");
+    let ended = folder.heddle("study study.toml --dry-run --set network.routing=minhop");
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("dims = 2xx: expected whole numbers"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("did you mean `min-hop`?"), "{}", ended.stderr);
+    study("topology = [\"star:hosts=8\", \"ring:switches=8\"]\nsize = [\"1B\", \"1KiB\"]\n");
+    let ended = folder.heddle("study study.toml -o failed --set network.routing=dal");
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("all runs failed: "), "{}", ended.stderr);
+}
+
 /// Synthetic traffic has a row for each load.
 #[test]
 fn a_row_for_each_load() {

@@ -49,6 +49,8 @@ pub struct Ladder {
     pub rungs: Vec<Rung>,
     /// Those that the machine does not support, and what is missing.
     pub missing: Vec<(&'static str, &'static str)>,
+    /// Remarks on what makes its models hard to compare.
+    pub remarks: Vec<String>,
 }
 
 /// The number of the busiest links that are kept.
@@ -169,23 +171,7 @@ fn climb(
     progress: &dyn Observer,
     next: &mut impl FnMut(&str),
 ) -> Result<Ladder, Failure> {
-    // A manifest tells what its own run has written.
-    let outputs = Id::all().filter(|id| {
-        id.key().table() == "output"
-            && *id != keys::run::output::FORCE.id()
-            && configuration.is_said(*id)
-            && !configuration.is_from_manifest(*id)
-    });
-    let mistakes: Vec<_> = outputs
-        .map(|id| {
-            let message = format!("`{}` is not used by the ladder", id.key().name);
-            let help = "heddle run writes folders and draws timelines".to_owned();
-            configuration.mistake(id, message).help(help)
-        })
-        .collect();
-    if !mistakes.is_empty() {
-        return Err(Mistakes(mistakes).into());
-    }
+    refuse(configuration)?;
     let mut ladder = Ladder::default();
     let remark = used_somewhere(configuration)?;
     let mut computed = Vec::new();
@@ -209,6 +195,9 @@ fn climb(
             );
         }
         plan.warnings.extend(remark.clone());
+        if ladder.remarks.is_empty() {
+            ladder.remarks.extend(free_hosts(&plan));
+        }
         plan.records.calls = configuration.is_traces() || configuration.is_program();
         let report = plan.job(Observers { progress, ..Observers::default() }).run()?;
         if name == NOTHING {
@@ -217,6 +206,31 @@ fn climb(
         ladder.rungs.push(rung(name, report, &plan, &computed));
     }
     Ok(ladder)
+}
+
+/// Refuses settings of the run that a ladder cannot use: where it writes, and over which model.
+fn refuse(configuration: &Configuration) -> Result<(), Mistakes> {
+    // A manifest tells what its own run has written.
+    let outputs = Id::all().filter(|id| {
+        id.key().table() == "output"
+            && *id != keys::run::output::FORCE.id()
+            && configuration.is_said(*id)
+            && !configuration.is_from_manifest(*id)
+    });
+    let outputs = outputs.map(|id| (id, "heddle run writes folders and draws timelines"));
+    let model = keys::network::MODEL.id();
+    let model = configuration.argument(model).map(|_| (model, "heddle run has one model"));
+    let mistakes: Vec<_> = outputs
+        .chain(model)
+        .map(|(id, help)| {
+            let message = format!("`{}` is not used by the ladder", id.key().name);
+            configuration.mistake(id, message).help(help.to_owned())
+        })
+        .collect();
+    if !mistakes.is_empty() {
+        return Err(Mistakes(mistakes));
+    }
+    Ok(())
 }
 
 /// Refuses settings of the command line that the workload or no model of the ladder uses. Returns a
@@ -258,6 +272,20 @@ fn used_somewhere(configuration: &Configuration) -> Result<Option<String>, Mista
     }
     let some = (!partly.is_empty()).then(|| partly.join(", "));
     Ok(some.map(|names| format!("used by some models of the ladder only: {names}")))
+}
+
+/// A remark on flows that cost hosts nothing because nobody said what they cost, where packets do.
+fn free_hosts(plan: &Plan) -> Option<String> {
+    use keys::{flow, loggops::OVERHEAD};
+    let configuration = plan.configuration();
+    let costs = [flow::OS, flow::OIS, flow::OR].map(|key| configuration.is_said(key));
+    let free = configuration.model() == scope::Model::Flow
+        && configuration.platform().is_none()
+        && !costs.contains(&true);
+    let overhead = configuration.value(OVERHEAD).filter(|_| free)?;
+    Some(format!(
+        "hosts cost nothing over flow (os, ois, or unset), {overhead} (loggops.o) over packets"
+    ))
 }
 
 /// Puts a schedule that was read before in the place of the plan's, or keeps that for others.

@@ -18,6 +18,7 @@ pub mod ladder;
 mod memory;
 mod models;
 mod plan;
+mod remarks;
 mod settings;
 pub mod study;
 mod uncertainty;

@@ -15,6 +15,7 @@ use crate::{
     folder::{self, Output},
     job::{Failure, Job, Observers, Records, Report},
     models::{self, Machine, Model, Stock},
+    remarks,
     settings::{
         configuration::{Configuration, NamedTable},
         diagnostic::{self, Diagnostic, Mistakes, Place},
@@ -90,7 +91,7 @@ impl Plan {
             output.complete(kind, machine.records_network());
             output.check(&configuration, kind, machine.records_network())?;
         }
-        warnings.extend(without_effect(&configuration, machine.is_sequential()));
+        warnings.extend(remarks::without_effect(&configuration, machine.is_sequential()));
         warnings.extend(remarks);
         if matches!(kind, scope::Workload::Traces | scope::Workload::Live) {
             // Schedules made of traces count in picoseconds, and so do programs.
@@ -107,7 +108,7 @@ impl Plan {
             records: folder::records(&configuration, kind, output.as_ref()),
             gantt: configuration.switch(keys::run::output::GANTT),
             output,
-            remarks: remarks_on(&configuration, measured.flatten(), stock),
+            remarks: remarks::on_settings(&configuration, measured.flatten(), stock),
             warnings,
             inputs,
             configuration,
@@ -159,8 +160,8 @@ impl Plan {
         report.summary.parameters = parameters.map_err(|source| {
             Failure::Output(results::Error::Io { path: folder.to_owned(), source })
         })?;
-        report.summary.remarks.extend(self.remarks.iter().cloned());
-        report.summary.remarks.extend(unset_overheads(&self.configuration, &report));
+        let of_results = remarks::on_results(&self.configuration, &report.summary);
+        report.summary.remarks.extend(self.remarks.iter().cloned().chain(of_results));
         if let (Some(output), Some(directory)) = (&self.output, directory) {
             folder::write(self, output, &report, directory)?;
         }
@@ -173,64 +174,10 @@ impl Plan {
     }
 }
 
-/// Remarks on the settings; `measured` is that on measured parameters.
-fn remarks_on(
-    configuration: &Configuration,
-    measured: Option<String>,
-    stock: &mut Stock,
-) -> Vec<String> {
-    let of_settings = usage::remark(configuration).into_iter();
-    let remarks = of_settings.chain(models::classes::remark(configuration)).chain(measured);
-    remarks.chain(models::topologies::out_of_service(configuration, stock)).collect()
-}
-
 fn no_workload() -> Diagnostic {
     let help = "set `source` in [workload] to a GOAL file or \"pattern:NAME\"; if the file \
                 describes a machine: heddle run WORKLOAD --machine FILE";
     Diagnostic::new(Place::Nowhere, "there is no workload").help(help.to_owned())
-}
-
-/// A remark on overheads of hosts that nobody set, if they are more than a tenth of the critical
-/// path over a network with switches.
-fn unset_overheads(configuration: &Configuration, report: &Report) -> Option<String> {
-    use keys::loggops::{OVERHEAD, RECEIVE_OVERHEAD, SEND_OVERHEAD};
-    let is_said = [OVERHEAD, SEND_OVERHEAD, RECEIVE_OVERHEAD].map(|key| configuration.is_said(key));
-    let switched = matches!(configuration.model(), scope::Model::Infiniband | scope::Model::Packet);
-    if !switched || is_said.contains(&true) {
-        return None;
-    }
-    let (path, makespan) = (report.summary.critical_path?, report.summary.makespan_ps?);
-    let share = path.overhead_ps as f64 / makespan.max(1) as f64;
-    let overhead = configuration.value(OVERHEAD)?;
-    (share > 0.1).then(|| {
-        let percent = share * 100.0;
-        format!(
-            "{percent:.0} % of the critical path are overheads of hosts, which nobody set: \
-             loggops.o is {overhead} by default"
-        )
-    })
-}
-
-/// Returns a remark on each setting that has no effect on the run, with the reason.
-fn without_effect(configuration: &Configuration, sequential: bool) -> Vec<String> {
-    let in_process = configuration.is_in_process();
-    let alone = if in_process {
-        Some("live.in-process = true")
-    } else {
-        // Of ranks that are processes, as many as there are threads compute at a time.
-        (sequential && !configuration.is_program()).then(|| configuration.model().choice())
-    };
-    let mut warnings = Vec::new();
-    if let Some(alone) = alone.filter(|_| configuration.value(keys::run::THREADS) != Some(1)) {
-        warnings.push(format!("run.threads has no effect: {alone} runs on one thread"));
-    }
-    if in_process && configuration.value(keys::live::SPAWN).is_some() {
-        warnings.push(
-            "live.spawn has no effect: with live.in-process = true, no processes are started"
-                .to_owned(),
-        );
-    }
-    warnings
 }
 
 /// The files that the run reads.

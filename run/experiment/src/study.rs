@@ -59,9 +59,15 @@ pub struct Done {
     /// The reason why there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The remarks on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// The figures that differ from time to time.
     pub performance: Map<String, Value>,
 }
+
+/// The figures of a run, and the remarks on it.
+type Found = (Vec<Map<String, Value>>, Vec<String>);
 
 impl Study {
     /// Reads the study that a request names as its subject. The error lists every mistake, also
@@ -94,14 +100,21 @@ impl Study {
             let place = Place::Argument("--machine".to_owned());
             mistakes.push(Diagnostic::new(place, "the machine varies in this study"));
         }
-        let plain = Configuration::of_row(&self.request, Vec::new())?;
-        for varied in self.varied() {
-            let Varied::Key(id) = varied else { continue };
-            if plain.argument(id).is_some() {
-                mistakes.push(plain.mistake(id, format!("{} varies in this study", varied.name())));
+        match Configuration::of_row(&self.request, Vec::new()) {
+            Ok(plain) => {
+                let argued = self.varied().filter_map(|varied| match varied {
+                    Varied::Key(id) if plain.argument(id).is_some() => Some((id, varied.name())),
+                    _ => None,
+                });
+                mistakes.extend(
+                    argued.map(|(id, name)| {
+                        plain.mistake(id, format!("{name} varies in this study"))
+                    }),
+                );
+                mistakes.extend(written(&plain));
             }
+            Err(Mistakes(found)) => mistakes.extend(found),
         }
-        mistakes.extend(written(&plain));
         for (number, axis) in self.axes.iter().enumerate() {
             if axis.varied == [Varied::Key(keys::run::SEED.id())] {
                 continue;
@@ -177,9 +190,9 @@ impl Study {
     /// Carries out a run. A run that fails is a result as any other.
     pub fn run(&self, run: usize, shared: &Shared) -> Done {
         let usage = Usage::begin();
-        let (figures, error) = match self.figures(run, shared) {
-            Ok(figures) => (figures, None),
-            Err(failure) => (Vec::new(), Some(failure.to_string())),
+        let (figures, remarks, error) = match self.figures(run, shared) {
+            Ok((figures, remarks)) => (figures, remarks, None),
+            Err(failure) => (Vec::new(), Vec::new(), Some(failure.to_string())),
         };
         let used = usage.end();
         let mut performance = Map::new();
@@ -188,20 +201,22 @@ impl Study {
         if let Some(bytes) = used.peak_rss_bytes {
             performance.insert("peak_rss_bytes".to_owned(), bytes.into());
         }
-        Done { run, figures, error, performance }
+        Done { run, figures, error, remarks, performance }
     }
 
-    fn figures(&self, run: usize, shared: &Shared) -> Result<Vec<Map<String, Value>>, Failure> {
+    /// The figures of a run, and the remarks on it.
+    fn figures(&self, run: usize, shared: &Shared) -> Result<Found, Failure> {
         let mut configuration = self.configuration(&self.levels(run))?;
         if configuration.is_traffic() {
-            return Ok(of_traffic(&TrafficPlan::new(configuration)?.run()?));
+            let measured = TrafficPlan::new(configuration)?.run()?;
+            return Ok((of_traffic(&measured), measured.remarks));
         }
         if configuration.is_in_process() {
             configuration = configuration.for_model(&[(keys::live::IN_PROCESS.id(), "false")])?;
         }
         let plan = shared.plan(configuration)?;
-        let report = plan.job(Observers::default()).run()?;
-        Ok(vec![flat(&report.summary)])
+        let summary = plan.job(Observers::default()).run()?.summary;
+        Ok((vec![flat(&summary)], [summary.remarks, plan.remarks].concat()))
     }
 }
 

@@ -391,7 +391,8 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
             op.size = self.scan.number("a size", u64::MAX)?;
             self.scan.space();
             if self.scan.peek() != b'b' {
-                return Err(self.scan.expected("`b` (bytes)"));
+                let help = "sizes are whole numbers of bytes, such as `102400b` for 100 KiB";
+                return Err(self.scan.expected("`b` (bytes)").help(Some(help.to_owned())));
             }
             self.scan.bump();
             self.scan.space();

@@ -224,7 +224,13 @@ impl<'a> Keys<'a> {
 
     fn list_or_empty(&mut self, name: &str) -> Option<Vec<u32>> {
         let text = self.take(name).unwrap_or_default();
-        text.split('x').filter(|_| !text.is_empty()).map(|part| self.read(name, part)).collect()
+        let parts = text.split('x').filter(|_| !text.is_empty());
+        let numbers: Option<Vec<_>> = parts.map(|part| part.trim().parse().ok()).collect();
+        if numbers.is_none() {
+            let expected = "expected whole numbers with x between them, such as 4x8";
+            self.faults.push(Fault::new(format!("{name} = {text}: {expected}")));
+        }
+        numbers
     }
 
     fn read<T: FromStr>(&mut self, name: &str, text: &str) -> Option<T> {

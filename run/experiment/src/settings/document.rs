@@ -114,7 +114,7 @@ fn kind_schema(kind: Kind) -> Json {
                 { "type": "object", "required": ["kind"] },
             ],
         }),
-        Kind::Workload | Kind::Path | Kind::Name | Kind::Names => {
+        Kind::Workload | Kind::Path | Kind::Name | Kind::Names | Kind::Routing => {
             json!({ "type": "string", "minLength": 1 })
         }
         Kind::Time => pattern(&format!("([0-9]+(\\.[0-9]+)?\\s*{LONGER}|[0-9]+(\\.0+)?\\s*ps)")),
@@ -231,7 +231,7 @@ fn type_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Workload | Kind::Path => "path",
         Kind::Topology => "topology",
-        Kind::Name => "name",
+        Kind::Name | Kind::Routing => "name",
         Kind::Names => "names",
         Kind::Time => "time",
         Kind::TimeUnit => "unit of time",

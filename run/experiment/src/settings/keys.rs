@@ -110,6 +110,12 @@ impl Id {
         KEYS.iter().position(|key| key.name == name).map(Self)
     }
 
+    /// The only key that a long flag sets, if there is one.
+    pub fn of_flag(long: &str) -> Option<Self> {
+        let mut all = Self::all().filter(|id| id.key().flag.is_some_and(|flag| flag.long == long));
+        all.next().filter(|_| all.next().is_none())
+    }
+
     /// All keys.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..KEYS.len()).map(Self)

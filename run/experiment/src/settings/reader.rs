@@ -12,7 +12,7 @@ use super::{
     files,
     keys::{self, Id, KEYS, Setting},
     manifest::Manifest,
-    scope::Part,
+    scope::{Model, Part, Workload},
     toml_file::{self, Assignment, Group, RAIL},
     value::{Kind, Raw, Topology, Value, is_xml},
 };
@@ -119,23 +119,35 @@ impl Reader {
         }
     }
 
-    /// Chooses the model if nothing else does: flows for a platform, and switches for a topology
-    /// that is not only that of a machine file, which may serve several models.
+    /// Chooses the model if nothing else does: flows for a platform, and for a topology the model
+    /// of the preset. A machine file that describes the wire of LogGOPS besides its topology serves
+    /// both; it is a LogGOPS machine for all that LogGOPS can run.
     fn model(&mut self) {
         const TOPOLOGY: Setting<Topology> = keys::network::TOPOLOGY;
-        if self.configuration.is_set(keys::network::MODEL) {
+        let configuration = &self.configuration;
+        if configuration.is_set(keys::network::MODEL) || !configuration.is_set(TOPOLOGY) {
             return;
         }
-        let model = if self.configuration.platform().is_some() {
+        let is_traffic = configuration.workload_kind() == Some(Workload::Traffic);
+        let preset = configuration.word(keys::network::PRESET);
+        let model = if configuration.platform().is_some() {
             "flow"
-        } else if self.configuration.is_set(TOPOLOGY) && !self.configuration.is_of_machine(TOPOLOGY)
-        {
-            "infiniband"
-        } else {
+        } else if configuration.is_of_machine(TOPOLOGY) && self.has_wire() && !is_traffic {
             return;
+        } else if preset.starts_with(Model::Packet.name()) {
+            Model::Packet.name()
+        } else {
+            Model::Infiniband.name()
         };
-        let place = self.configuration.place(TOPOLOGY);
+        let place = configuration.place(TOPOLOGY);
         self.argument(keys::network::MODEL, model, place, Origin::Same(TOPOLOGY.name()));
+    }
+
+    /// Returns whether a setting of the machine file belongs to LogGOPS alone.
+    fn has_wire(&self) -> bool {
+        let is_of_wire = |model| matches!(model, Model::Loggops | Model::Loggopsim);
+        let said = Id::all().filter(|id| self.configuration.is_of_machine(*id));
+        said.into_iter().any(|id| id.key().scope.models().all(is_of_wire))
     }
 
     /// Reads what is to be run; `machine` says whether the machine was described apart.
@@ -268,7 +280,8 @@ impl Reader {
             return self.set_in_group((&group, key), text.trim(), shown);
         }
         let is_named = |id: &Id| id.key().table() == RAIL || id.is_of_class();
-        if let Some(id) = Id::named(name).filter(|id| !is_named(id)) {
+        let named = Id::named(name).or_else(|| Id::of_flag(name));
+        if let Some(id) = named.filter(|id| !is_named(id)) {
             let origin = Origin::Argument(shown.clone());
             return self.argument(id, text.trim(), Place::Argument(shown), origin);
         }

@@ -3,7 +3,7 @@
 use super::{
     configuration::Configuration,
     diagnostic::Diagnostic,
-    keys::Id,
+    keys::{self, Id},
     scope::{Model, Scope, Workload},
     toml_file::CLASS,
 };
@@ -42,7 +42,11 @@ pub(crate) fn remark(configuration: &Configuration) -> Option<String> {
     let unused = unused.map(|id| id.key().name.to_owned());
     let names: Vec<_> = unused.chain(rails).chain(classes).collect();
     let unused = (!names.is_empty()).then(|| names.join(", "))?;
-    Some(format!("settings of the machine for other models than {}: {unused}", model.name()))
+    let topology = keys::network::TOPOLOGY.name();
+    let is_passed_over = model == Model::Loggops && names.iter().any(|name| name == topology);
+    let others = if is_passed_over { "; --network takes the topology" } else { "" };
+    let model = model.name();
+    Some(format!("settings of the machine for other models than {model}: {unused}{others}"))
 }
 
 /// Returns whether a model uses a key.
@@ -74,7 +78,7 @@ pub(crate) fn not_of_model(id: Id, model: Model) -> (String, String) {
     let key = id.key();
     let message = format!("`{}` is not used by the model {}", key.name, model.name());
     let users = key.scope.models().filter(|model| *model != Model::Loggopsim);
-    (message, format!("set {}", listed(users.map(Model::choice), "or")))
+    (message, format!("leave it out, or set {}", listed(users.map(Model::choice), "or")))
 }
 
 /// Items in a row, the last behind a word.

@@ -9,6 +9,7 @@ use std::{
     str::FromStr,
 };
 
+use ::topology::{Faults, Routing, Shape};
 use units::{Bytes, Time, TimePerByte};
 
 use super::{launch::placed, probability::Probability};
@@ -22,6 +23,8 @@ pub enum Kind {
     Path,
     /// A topology: a kind with its keys, or a file.
     Topology,
+    /// The name of a routing, with its options.
+    Routing,
     /// A name that is checked where it is used.
     Name,
     /// Any number of such names, separated by spaces.
@@ -123,6 +126,7 @@ pub mod types {
     pub type Workload = super::Workload;
     pub type Path = std::path::PathBuf;
     pub type Topology = super::Topology;
+    pub type Routing = String;
     pub type Name = String;
     pub type Names = String;
     pub type Time = u::Time;
@@ -204,6 +208,13 @@ impl Mistake {
     fn new(message: String, help: impl Into<Option<String>>) -> Self {
         Self { message, help: help.into(), offset: None }
     }
+
+    /// All mistakes of a topology or a routing in one.
+    fn of(Faults(faults): Faults) -> Self {
+        let messages: Vec<_> = faults.iter().map(|fault| fault.message.as_str()).collect();
+        let help: Vec<_> = faults.iter().filter_map(|fault| fault.help.as_deref()).collect();
+        Self::new(messages.join("; "), (!help.is_empty()).then(|| help.join("; ")))
+    }
 }
 
 impl Kind {
@@ -215,7 +226,11 @@ impl Kind {
             }
             Self::Workload => Ok(Value::Workload(workload(text, base))),
             Self::Path => Ok(Value::Path(base.join(text))),
-            Self::Topology => Ok(Value::Topology(topology(text, base))),
+            Self::Topology => topology(text, base).map(Value::Topology),
+            Self::Routing => match text.parse::<Routing>() {
+                Ok(_) => Ok(Value::Name(text.to_owned())),
+                Err(fault) => Err(Mistake::of(Faults::from(fault))),
+            },
             Self::Name | Self::Names if text.is_empty() => Err(self.mismatch("an empty text")),
             Self::Name | Self::Names => Ok(Value::Name(text.to_owned())),
             Self::Time => quantity(text).map(Value::Time),
@@ -284,9 +299,10 @@ impl Kind {
                 Ok(Value::Words(words)) => Some(format!("write a list: {words:?}")),
                 _ => None,
             },
-            (Self::Name | Self::Names, Raw::Integer(number) | Raw::Float(number)) => {
-                Some(format!("put it in quotes: \"{number}\""))
-            }
+            (
+                Self::Name | Self::Names | Self::Routing,
+                Raw::Integer(number) | Raw::Float(number),
+            ) => Some(format!("put it in quotes: \"{number}\"")),
             (
                 Self::Count(..) | Self::Factor | Self::Probability | Self::Switch,
                 Raw::Text(text),
@@ -312,7 +328,7 @@ impl Kind {
             }
             Self::Path => "a path in quotes".into(),
             Self::Topology => "a topology such as \"star:hosts=8\", or the path of one".into(),
-            Self::Name | Self::Names => "a name in quotes".into(),
+            Self::Name | Self::Names | Self::Routing => "a name in quotes".into(),
             Self::Time => "a time with its unit, such as \"2500 ns\"".into(),
             Self::TimeUnit => "a unit of time such as \"ps\", or a time such as \"10 ns\"".into(),
             Self::TimePerByte => {
@@ -349,16 +365,16 @@ impl Raw {
 }
 
 /// A kind that is known, or anything with a colon and no file of that name, is meant as a kind.
-fn topology(text: &str, base: &Path) -> Topology {
+fn topology(text: &str, base: &Path) -> Result<Topology, Mistake> {
     let kind = text.split(':').next().unwrap_or(text);
     let known = ::topology::KINDS.iter().any(|entry| entry.name == kind);
     let path = base.join(text);
     let plain = !text.contains(['/', '.']) || text.contains('=');
     if known || plain && !path.exists() {
-        Topology::Spec(text.to_owned())
-    } else {
-        Topology::File(path)
+        Shape::parse(text).map_err(Mistake::of)?;
+        return Ok(Topology::Spec(text.to_owned()));
     }
+    Ok(Topology::File(path))
 }
 
 fn workload(text: &str, base: &Path) -> Workload {

@@ -108,10 +108,29 @@ impl Folder {
         (known.len(), known.values().filter(|done| done.error.is_some()).count())
     }
 
-    /// The first run that failed, with the reason.
-    pub fn failed(&self) -> Option<(usize, String)> {
+    /// The reasons why runs failed, each with these runs, in their order.
+    pub fn failures(&self) -> Vec<(String, Vec<usize>)> {
+        self.told(|done| done.error.as_slice())
+    }
+
+    /// The remarks on runs, each with these runs, in their order.
+    pub fn remarks(&self) -> Vec<(String, Vec<usize>)> {
+        self.told(|done| &done.remarks)
+    }
+
+    fn told(&self, texts: impl Fn(&Done) -> &[String]) -> Vec<(String, Vec<usize>)> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.iter().find_map(|(run, done)| Some((*run, done.error.clone()?)))
+        let (mut places, mut all) = (BTreeMap::new(), Vec::<(String, Vec<usize>)>::new());
+        for (run, text) in
+            known.values().flat_map(|done| texts(done).iter().map(|text| (done.run, text)))
+        {
+            let place = *places.entry(text).or_insert_with(|| {
+                all.push((text.clone(), Vec::new()));
+                all.len() - 1
+            });
+            all[place].1.push(run);
+        }
+        all
     }
 
     /// Writes the tables in one of their forms if all runs are known; returns whether they are.

@@ -9,7 +9,7 @@ table! {
     TOPOLOGY: Topology = "network.topology",
         Unset("required by models with switches"), flag("topology", "TOPOLOGY"), scope::TOPOLOGY,
         "The topology: `KIND:KEY=VALUE,…` as `heddle topology list` lists them, or a file.";
-    ROUTING: Name = "network.routing",
+    ROUTING: Routing = "network.routing",
         Unset("the usual one of the topology"), flag("routing", "NAME"), scope::LINKS,
         "How routes are made: `min-hop`, `up-down`, `d-mod-k`, `s-mod-k`, `random-up`, \
          `dimension-order`, `direction-order`, `minimal`, `valiant`, `o1turn`, `romm`, \

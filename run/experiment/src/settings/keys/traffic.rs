@@ -4,8 +4,8 @@ use super::*;
 
 table! {
     LOAD: Name = "traffic.load", Value("0.1:1.0:0.1"), flag("load", "LOAD"), scope::TRAFFIC,
-        "Offered load: the part of the bandwidth of a sending host's link, headers included; one, \
-         or FIRST:LAST:STEP.";
+        "Offered load: the part of the bandwidth of a sending host's link, headers included: \
+         one, some with commas between them, or FIRST:LAST:STEP.";
     SATURATION: Switch = "traffic.saturation",
         Value("false"), flag("saturation", ""), scope::TRAFFIC,
         "Find the load from which on the network is saturated, by bisection to 0.01, instead.";
