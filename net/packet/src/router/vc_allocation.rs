@@ -46,13 +46,18 @@ impl Router {
         let mut from = 0;
         while let Some(input) = self.asking.first_from(from) {
             from = input + 1;
+            let only = self.inputs[input as usize].only;
+            let is_taken = |number: u32| self.outputs[number as usize].owner != NONE;
+            if only != Only::NONE && only.channels().all(is_taken) {
+                continue;
+            }
             let Some(head) = self.head(input) else { continue };
             if self.is_held(net, input) {
                 continue;
             }
             let (needs, since) = (net.needs(head.packet.flits), head.since);
             let mut priority = 0;
-            let channels = match self.inputs[input as usize].only {
+            let channels = match only {
                 Only::NONE => {
                     self.candidates(net, input, candidates);
                     let all = candidates.as_slice();
