@@ -99,6 +99,8 @@ impl Router {
     fn release<O: Out>(&mut self, net: &Fabric, now: u64, number: u32, out: &mut O) {
         let input = &mut self.inputs[number as usize];
         let gone = std::mem::replace(&mut input.output, NONE);
+        // The pace of its credits says nothing about those of the next packet.
+        input.returned = Stream::ENDED;
         self.count_rival(number, gone, false);
         let input = &mut self.inputs[number as usize];
         self.outputs[gone as usize].owner = NONE;
