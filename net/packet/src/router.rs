@@ -331,7 +331,12 @@ impl Router {
             }
             Signal::NoFlit { port, channel } => self.interrupt(net, now, (port, channel)),
             Signal::Credits { port, channel, left, period } => {
-                self.credit(net, (port, channel), Credits { at: now, left, period }, out);
+                self.credit(
+                    net,
+                    (port, channel),
+                    Credits { at: now, left, period, prompt: true },
+                    out,
+                );
             }
             Signal::NoCredit { port, channel } => self.no_credit(net, now, (port, channel), out),
             Signal::Queue { port, of, flits } => self.learn(net, port, of, flits),

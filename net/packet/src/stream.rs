@@ -75,13 +75,17 @@ impl Stream {
     }
 
     /// The sender's side: one goes at `at`, and `left` follow. Returns true if a signal has to tell
-    /// it. Those that follow are then foretold in the distance of the last two, or at `pace` if
-    /// that is long.
+    /// it. Those that follow are then foretold in the distance of the last two; or at `pace` if
+    /// that is long, or if this one was not delayed: it is `prompt`, or came as foretold.
     #[inline]
-    pub fn emit(&mut self, at: u64, left: u16, pace: u32) -> bool {
+    pub fn emit(&mut self, at: u64, left: u16, pace: u32, prompt: bool) -> bool {
         if self.left > 0 && self.next == at {
             self.advance();
             return false;
+        }
+        if prompt || self.next == at {
+            *self = Self::after(at, pace, left);
+            return true;
         }
         let gap = (at + u64::from(self.period)).saturating_sub(self.next);
         let near = gap > 0 && gap <= 4 * u64::from(pace);
@@ -98,15 +102,15 @@ mod tests {
     fn both_sides_count_alike() {
         let mut sender = Stream::after(100, 10, 4);
         let mut receiver = sender;
-        assert!(!sender.emit(110, 3, 10));
-        assert!(!sender.emit(120, 2, 10));
+        assert!(!sender.emit(110, 3, 10, false));
+        assert!(!sender.emit(120, 2, 10, false));
         assert_eq!(receiver.take_before(120), 1);
         assert_eq!(receiver.take(120), 1);
         assert_eq!(receiver, sender);
         assert_eq!(receiver.time_of(2), 140);
         assert_eq!(receiver.time_of(3), NEVER);
         // One comes late, and the next ones are thought to come as late.
-        assert!(sender.emit(140, 1, 10));
+        assert!(sender.emit(140, 1, 10, false));
         assert_eq!(sender, Stream { next: 160, period: 20, left: 1 });
         assert_eq!(receiver.take_before(130), 0);
     }

@@ -296,3 +296,27 @@ fn traffic_is_plotted() {
     assert_eq!(ended.code, 2, "{}", ended.stderr);
     assert!(ended.stderr.contains("--plot draws the curves of traffic"), "{}", ended.stderr);
 }
+
+/// Packets that nothing delays are foretold, back to back too: a signal for the head and one for
+/// the credits on each of four links. Routers twice as fast as links send the flits that have come
+/// before the head goes on in a row, and the others as they come: a signal more at each of three.
+#[test]
+fn packets_in_a_row_are_foretold() {
+    let folder = Folder::new("packet-foretold");
+    let run = "run send.goal --network packet --topology chain:switches=3 --format json \
+               --set network.mtu=256B --set network.flit=64B";
+    for packets in [1, 2, 8] {
+        let size = 256 * packets;
+        folder.write(
+            "send.goal",
+            &format!(
+                "num_ranks 3\nrank 0 {{\nsend {size}b to 2\n}}\nrank 1 {{\n}}\n\
+                 rank 2 {{\nrecv {size}b from 0\n}}\n"
+            ),
+        );
+        for (speed_up, signals) in [(1, 8), (2, 11), (4, 11)] {
+            let ended = folder.heddle(&format!("{run} --set network.speed-up={speed_up}"));
+            assert_eq!(ended.json()["signals"], signals * packets, "{packets}, {speed_up}");
+        }
+    }
+}

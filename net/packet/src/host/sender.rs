@@ -163,7 +163,7 @@ impl Sender {
             leaving.flow = Stream::after(arrival, link.flit, left);
             let head = Packet { port: link.plug, hops: 1, ..packet };
             out.send(link.peer, Time::from_ps(arrival), Signal::Head(head));
-        } else if leaving.flow.emit(arrival, left, link.flit) {
+        } else if leaving.flow.emit(arrival, left, link.flit, false) {
             let (port, channel, period) = (link.plug, packet.channel, leaving.flow.period);
             out.send(link.peer, Time::from_ps(arrival), Signal::Flits { port, channel, period });
         }

@@ -3,7 +3,7 @@
 use network::Record;
 use units::Time;
 
-use super::{Input, NONE, Output, Router};
+use super::{CLOSED, Input, NONE, Output, Router};
 use crate::{
     fabric::Fabric,
     model::Out,
@@ -19,6 +19,8 @@ pub(super) struct Credits {
     pub left: u16,
     /// The time between two credits.
     pub period: u32,
+    /// True if its flit left as it came, and so will the next ones.
+    pub prompt: bool,
 }
 
 impl Router {
@@ -32,11 +34,11 @@ impl Router {
         credits: Credits,
         out: &mut O,
     ) {
-        let Credits { at, left, period: pace } = credits;
+        let Credits { at, left, period: pace, prompt } = credits;
         let Output { channel, link, .. } = self.outputs[input as usize];
         let at = at + net.way_of_credit(&link);
         let returned = &mut self.inputs[input as usize].returned;
-        if returned.emit(at, left, pace) {
+        if returned.emit(at, left, pace, prompt) {
             let (port, period) = (link.plug, returned.period);
             let signal = Signal::Credits { port, channel, left, period };
             out.send(link.peer, Time::from_ps(at), signal);
@@ -51,8 +53,11 @@ impl Router {
         credits: Credits,
         out: &mut O,
     ) {
-        let Credits { at: now, left, period } = credits;
+        let Credits { at: now, left, period, .. } = credits;
         let Some(number) = self.count_credits(net, now, place, out) else { return };
+        if O::LISTENS {
+            self.note_waiting(number, now);
+        }
         let output = &mut self.outputs[number as usize];
         output.credits += 1;
         output.returning = Stream::after(now, period, left);
@@ -102,14 +107,26 @@ impl Router {
         until: u64,
         out: &mut O,
     ) {
+        let Stream { next, left, .. } = self.outputs[number as usize].returning;
+        if O::LISTENS && left > 0 && next < until {
+            self.note_waiting(number, next);
+        }
         let output = &mut self.outputs[number as usize];
-        let next = output.returning.next;
         let count = output.returning.take_before(until);
         if count > 0 {
             output.credits += u32::from(count);
             if output.stalled != NEVER {
                 self.end_stall(net, number, next, out);
             }
+        }
+    }
+
+    /// Notes that flits of the packet that holds an output channel have waited for the credit that
+    /// comes at `at`, if they have. A flit that is foretold for that time may be interrupted yet.
+    fn note_waiting(&mut self, number: u32, at: u64) {
+        let owner = self.outputs[number as usize].owner;
+        if owner < CLOSED && self.active.has(owner) {
+            self.has_flit(owner, at.saturating_sub(1));
         }
     }
 

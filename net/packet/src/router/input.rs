@@ -103,6 +103,16 @@ impl Router {
         count > 0
     }
 
+    /// Counts the flits of the first packet of an input channel that have come. They have not
+    /// waited for credits: one is before them.
+    #[inline]
+    pub(super) fn count_flits(&mut self, number: u32, now: u64) {
+        let input = &mut self.inputs[number as usize];
+        if input.head == input.tail {
+            self.packets[input.head as usize].arrived += input.arriving.take(now);
+        }
+    }
+
     /// Returns the time at which the next flit of an input channel comes, as foretold.
     #[inline]
     pub(super) fn next_flit(&self, number: u32) -> u64 {

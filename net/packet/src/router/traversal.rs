@@ -6,7 +6,7 @@
 use network::Record;
 use units::Time;
 
-use super::{Credits, Input, NONE, Output, Router};
+use super::{Credits, Input, NONE, Output, Router, Stored};
 use crate::{
     allocator::Request,
     fabric::Fabric,
@@ -38,11 +38,11 @@ impl Router {
         let number = self.inputs[input as usize].output;
         let Output { port, channel, link, .. } = self.outputs[number as usize];
         let across = now + net.delays.switch_allocation + net.delays.traversal;
-        let free = &mut self.ports[usize::from(port)].free;
-        let start = across.max(*free);
+        let start = across.max(self.ports[usize::from(port)].free);
         let end = start + u64::from(link.flit);
-        *free = end;
+        self.ports[usize::from(port)].free = end;
         let arrival = end + link.cable;
+        self.count_flits(input, now);
         let Input { head, tail, arriving, .. } = self.inputs[input as usize];
         let stored = &mut self.packets[head as usize];
         stored.sent += 1;
@@ -51,6 +51,7 @@ impl Router {
         let cycle = net.delays.cycle;
         let streams = head == tail && stored.arrived < stored.packet.flits;
         let pace = if streams { arriving.period.max(cycle as u32) } else { cycle as u32 };
+        let credits = foretold(now, left, (pace, cycle), stored, &arriving);
         let leaving = &mut self.inputs[input as usize].leaving;
         if stored.sent == 1 {
             stored.began = start;
@@ -66,7 +67,7 @@ impl Router {
                 let signal = Signal::NoFlit { port: link.plug, channel };
                 out.send(link.peer, Time::from_ps(foretold), signal);
             }
-            if leaving.emit(arrival, left, link.flit) {
+            if leaving.emit(arrival, left, link.flit, false) {
                 let signal = Signal::Flits { port: link.plug, channel, period: leaving.period };
                 out.send(link.peer, Time::from_ps(arrival), signal);
             }
@@ -82,7 +83,7 @@ impl Router {
         if let Some(waiting) = self.waiting.get_mut(usize::from(port)) {
             *waiting = waiting.saturating_sub(1);
         }
-        self.return_credit(net, input, Credits { at: now, left, period: pace }, out);
+        self.return_credit(net, input, credits, out);
         if left == 0 {
             self.release(net, now, input, out);
         } else {
@@ -122,4 +123,29 @@ impl Router {
             self.pass_mark(net, now, number, out);
         }
     }
+}
+
+/// Foretells the credits of the flits that are left behind one that is granted the switch at `now`:
+/// the pace of flits that come, and the cycle. Those that have come already are sent in each cycle
+/// until they have caught up with those that come; their credits are foretold alone.
+#[inline]
+fn foretold(
+    now: u64,
+    left: u16,
+    (pace, cycle): (u32, u64),
+    stored: &Stored,
+    arriving: &Stream,
+) -> Credits {
+    let as_they_come = Credits { at: now, left, period: pace, prompt: false };
+    if u64::from(pace) <= cycle {
+        return as_they_come;
+    }
+    let here = u64::from(stored.arrived - stored.sent);
+    let lead = (now + here * cycle + u64::from(pace)).saturating_sub(arriving.next);
+    let row = here + lead / (u64::from(pace) - cycle);
+    if row == 0 {
+        let prompt = now + u64::from(pace) < arriving.next + cycle;
+        return Credits { prompt, ..as_they_come };
+    }
+    Credits { left: row.min(left.into()) as u16, period: cycle as u32, ..as_they_come }
 }
