@@ -31,6 +31,8 @@ export interface Run {
   points?: Json[];
   saturation?: Json;
   columns?: string[];
+  /** The columns that vary in a study. */
+  varied?: string[] | null;
   rows?: string[][];
   total?: number;
   ladders?: Json[];

@@ -7,6 +7,8 @@ import type { Run } from "./model";
 
 /** Rows of the table that are shown at a time. */
 const SHOWN = 200;
+/** Series that are drawn. */
+const SERIES_SHOWN = 12;
 /** Colours of series, which also differ by their marks. */
 const SERIES = ["compute", "send", "receive", "contention", "blocked", "network"];
 
@@ -37,7 +39,7 @@ export function study(run: Run): HTMLElement {
           h("button", { type: "button", click: () => show(first + SHOWN) }, "Next"),
         )
       : null;
-  return section("study", "Study", figure(columns, rows), pages, body);
+  return section("study", "Study", figure(columns, rows, run.varied ?? columns), pages, body);
 }
 
 /** The columns with the makespan before all other figures. */
@@ -63,12 +65,13 @@ function quantity(text: string): number {
   return Number(found[1]) * (units[found[2]] ?? 1);
 }
 
-function figure(columns: string[], rows: string[][]): HTMLElement | null {
-  const figures = columns.filter((name) => name.endsWith("_ps"));
+function figure(columns: string[], rows: string[][], varied: string[]): HTMLElement | null {
   const varying = columns.filter((name, place) => {
     const values = new Set(rows.map((row) => row[place]));
-    return name.includes(".") && !name.startsWith("critical_path.") && values.size > 1;
+    // A run of traffic has a row for each load.
+    return (varied.includes(name) || name === "load") && values.size > 1;
   });
+  const figures = columns.filter((name) => name.endsWith("_ps") && !varying.includes(name));
   if (figures.length === 0 || varying.length === 0) return null;
   const select = (label: string, options: string[]) => {
     const items = options.map((name) => h("option", { value: name }, name));
@@ -78,12 +81,14 @@ function figure(columns: string[], rows: string[][]): HTMLElement | null {
   };
   const [yLabel, y] = select("Figure", figures);
   const [xLabel, x] = select("over", varying);
-  // The last list of a study varies fastest.
-  x.value = varying[varying.length - 1];
-  if (figures.includes("makespan_ps")) y.value = "makespan_ps";
+  // The last list of a study varies fastest. Runs of several seeds are points at one place.
+  const shown = varying.filter((name) => name !== "run.seed");
+  x.value = varying.includes("load") ? "load" : (shown.at(-1) ?? varying[0]);
+  const usual = ["makespan_ps", "latency.mean_ps"].find((name) => figures.includes(name));
+  if (usual) y.value = usual;
   const box = h("div");
   const draw = () => {
-    const by = varying.filter((name) => name !== x.value);
+    const by = varying.filter((name) => name !== x.value && name !== "run.seed");
     box.replaceChildren(...plot(columns, rows, x.value, y.value, by));
   };
   draw();
@@ -127,7 +132,7 @@ function plot(columns: string[], rows: string[][], x: string, y: string, by: str
   });
   const middle = (range[0] + range[1]) / 2;
   children.push(s("text", { x: middle, y: height - 2, class: "axis middle" }, x));
-  [...series].slice(0, 12).forEach(([name, points], place) => {
+  [...series].slice(0, SERIES_SHOWN).forEach(([name, points], place) => {
     const style = SERIES[place % SERIES.length];
     points.sort(([one], [other]) => one - other);
     const line = points.map(([x, y]) => `${xScale(x)},${yScale(y)}`).join(" ");
@@ -146,6 +151,10 @@ function plot(columns: string[], rows: string[][], x: string, y: string, by: str
     const mark = { cx: range[1] + 22, cy: 16 + place * 18, r: 4, class: `fill-${style}` };
     if (name) children.push(s("circle", mark), s("text", label, name));
   });
+  if (series.size > SERIES_SHOWN) {
+    const label = { x: range[1] + 22, y: 24 + SERIES_SHOWN * 18, class: "axis" };
+    children.push(s("text", label, `and ${series.size - SERIES_SHOWN} more in the table`));
+  }
   const view = { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img" };
   const label = `${y} over ${x}; the table has the figures`;
   return [s("svg", { ...view, "aria-label": label }, ...children)];

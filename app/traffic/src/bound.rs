@@ -63,6 +63,7 @@ pub fn bounds<N: Links>(network: &N, settings: &Settings) -> Bounds {
         for way in 0..ways {
             let transit = network.follow(transfer, way, &mut |device, port| {
                 let flit = network.flit_time(device, port).unwrap_or_default().ps() as f64;
+                let flit = flit / f64::from(network.side_by_side(device, port));
                 let device = device.index();
                 if busy.len() <= device {
                     busy.resize(device + 1, Vec::new());

@@ -21,8 +21,9 @@
 //!   explains (Student, 99 %, one side) and above 0.5 % of what is offered. Ten groups miss that if
 //!   deliveries vary much from group to group. Batches need not be independent: in a steady state
 //!   differences make up for each other in the long run, so that their mean varies less than that
-//!   of independent ones. A run that lags and does not grow goes on to the limit of batches; if it
-//!   lags there, it has not settled.
+//!   of independent ones. A few batches of long messages hide a lag of several percent. So a run
+//!   that does not grow goes on to the limit of batches as soon as the mean difference is above
+//!   0.5 % and above its own standard error; if it lags there, it has not settled.
 //!
 //! Nothing can move any more if for several batches no host hears from the network, none has
 //! anything to do there, and messages are outstanding: a deadlock.
@@ -243,7 +244,7 @@ impl SteadyState {
         if self.to_limit || !(self.latency().is_some_and(narrow) && narrow(self.accepted())) {
             return false;
         }
-        self.to_limit = self.lags() && !self.grows();
+        self.to_limit = self.lags_by(|_| 1.0) && !self.grows();
         !self.to_limit
     }
 
@@ -288,13 +289,19 @@ impl SteadyState {
 
     /// Returns true if less is accepted than offered in the batches kept: see the module.
     pub fn lags(&self) -> bool {
+        self.lags_by(student_99)
+    }
+
+    /// Returns true if less is accepted, by more standard errors than `least` says for the degrees
+    /// of freedom.
+    fn lags_by(&self, least: fn(u32) -> f64) -> bool {
         if matches!(self.span, Span::Settling(_)) {
             return false;
         }
         let differences: Vec<f64> = self.kept.iter().map(Batch::difference).collect();
         let count = differences.len() as u32;
         let error = (variance(&differences) / f64::from(count.max(1))).sqrt();
-        let chance = student_99(count.saturating_sub(1)) * error;
+        let chance = least(count.saturating_sub(1)) * error;
         mean(&differences) > chance.max(0.005 * self.offered())
     }
 }

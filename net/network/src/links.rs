@@ -23,6 +23,11 @@ pub trait Links: Network {
     /// The time of one flit on the link behind an output port; `None` if there is no link.
     fn flit_time(&self, device: DeviceId, port: u16) -> Option<Time>;
 
+    /// The number of links side by side, among which an output port spreads its packets.
+    fn side_by_side(&self, _device: DeviceId, _port: u16) -> u16 {
+        1
+    }
+
     /// The number of ways among which a message between two hosts draws, each with the same chance;
     /// 0 if load decides, or if the network does not tell of its ways.
     fn ways(&self, source: HostId, destination: HostId) -> u32 {

@@ -218,6 +218,10 @@ impl<N: Links, F: Fn(&Sent<N::Signal>) + Sync> Links for Traced<N, F> {
         self.inside.flit_time(device, port)
     }
 
+    fn side_by_side(&self, device: DeviceId, port: u16) -> u16 {
+        self.inside.side_by_side(device, port)
+    }
+
     fn ways(&self, source: HostId, destination: HostId) -> u32 {
         self.inside.ways(source, destination)
     }

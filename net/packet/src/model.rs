@@ -69,6 +69,10 @@ impl Links for Packets {
         self.fabric.flit_time_of(device, port)
     }
 
+    fn side_by_side(&self, device: DeviceId, port: u16) -> u16 {
+        self.fabric.side_by_side(device, port)
+    }
+
     fn ways(&self, source: HostId, destination: HostId) -> u32 {
         let routes = self.fabric.routes();
         match self.fabric.parameters().choice {

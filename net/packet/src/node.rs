@@ -129,6 +129,15 @@ impl Fabric {
         first..first + self.bundle.ejection
     }
 
+    /// The number of links by which a device sends what its port in the topology is to send.
+    pub(crate) fn side_by_side(&self, device: DeviceId, port: u16) -> u16 {
+        if self.is_host(device) {
+            return self.bundle.injection;
+        }
+        let link = self.port(device, port);
+        link.map_or(1, |link| self.ejection_ports(port, link).len() as u16)
+    }
+
     /// Returns true if packets may take a channel of a router's port: of several ejection ports
     /// each has one.
     pub(crate) fn is_open(&self, router: DeviceId, port: u16, channel: usize) -> bool {

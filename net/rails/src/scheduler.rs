@@ -116,11 +116,12 @@ impl Scheduler {
         parts
     }
 
-    /// Splits a large message over the rails; without stripes, one takes all of it.
+    /// Splits a large message over the rails; without stripes, or if one rail is to take all
+    /// messages, one takes all of it.
     pub fn split(&mut self, message: Message, turn: &mut u8) -> Parts {
-        match self.stripes {
-            Stripes::None => self.take(message, turn),
-            stripes => stripes::split(stripes, &mut self.rails[..self.count], message),
+        match (self.policy, self.stripes) {
+            (Policy::Single(_), _) | (_, Stripes::None) => self.take(message, turn),
+            (_, stripes) => stripes::split(stripes, &mut self.rails[..self.count], message),
         }
     }
 

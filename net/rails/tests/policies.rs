@@ -48,6 +48,11 @@ fn one_rail_takes_all() {
     let mut scheduler = scheduler(&[FAST, SLOW], Policy::Single(1), Stripes::None);
     let lost = Message { now: 0, bytes: 1, usable: 0b01 };
     assert_eq!(scheduler.choose(lost, &mut 0), 0, "it does not lead there");
+    let mut scheduler = self::scheduler(&[FAST, SLOW], Policy::Single(1), Stripes::WaterFilling);
+    let large = Message { now: 0, bytes: 1 << 20, usable: 0b11 };
+    let parts: Vec<_> =
+        scheduler.split(large, &mut 0).iter().map(|part| (part.rail, part.bytes)).collect();
+    assert_eq!(parts, [(1, 1 << 20)]);
 }
 
 #[test]

@@ -208,9 +208,12 @@ fn study(folder: &Path, options: &Options) -> Result<Value, Error> {
             rows.push(cells.collect::<Vec<_>>());
         }
     }
+    let description = fs::read_to_string(folder.join("study.json")).unwrap_or_default();
+    let description: Value = serde_json::from_str(&description).unwrap_or_default();
     Ok(json!({
         "kind": "study",
         "columns": columns.iter().collect::<Vec<_>>(),
+        "varied": description["columns"],
         "rows": rows,
         "total": total,
     }))

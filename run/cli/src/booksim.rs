@@ -58,6 +58,9 @@ fn threads(arguments: &Run) -> Result<usize, Ending> {
         (arguments.machine.is_some(), "--machine"),
         (arguments.per_rank, "--per-rank"),
         (arguments.print_config, "--print-config"),
+        (arguments.plot.is_some(), "--plot"),
+        (arguments.uncertainty.is_some(), "--uncertainty"),
+        (!arguments.sensitivity.is_empty(), "--sensitivity"),
     ];
     if let Some((_, name)) = others.iter().find(|other| other.0) {
         return refuse(name);

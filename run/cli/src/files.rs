@@ -200,6 +200,9 @@ fn is_png(path: &Path) -> bool {
 /// `.svg` or in nothing.
 pub fn drawing(name: &str) -> Result<String, String> {
     let path = Path::new(name);
+    if let Some(folder) = path.parent().filter(|folder| *folder != "" && !folder.is_dir()) {
+        return Err(format!("there is no folder {}", folder.display()));
+    }
     match path.extension() {
         Some(other) if !is_png(path) && !other.eq_ignore_ascii_case("svg") => Err(format!(
             "drawings are SVG or PNG, found a name in .{}: end it in .svg or .png",

@@ -67,7 +67,7 @@ pub fn run(arguments: &Plot) -> Result<(), Ending> {
     if arguments.output.is_none() { print(&format!("{FIGURE}\n")) } else { Ok(()) }
 }
 
-/// The columns that vary in a study, but for seeds, and have several values where a drawing by `x`
+/// The columns that vary in a study, loads included and seeds not, and have several values where a drawing by `x`
 /// and `by` has one place.
 fn hidden<'a>(
     table: &'a Columns,
@@ -78,7 +78,8 @@ fn hidden<'a>(
     let description = fs::read_to_string(path.with_file_name("study.json")).unwrap_or_default();
     let description: serde_json::Value = serde_json::from_str(&description).unwrap_or_default();
     let varied = description["columns"].as_array().into_iter().flatten();
-    let varied: Vec<_> = varied.filter_map(serde_json::Value::as_str).collect();
+    // A run of traffic has a row for each load.
+    let varied: Vec<_> = varied.filter_map(serde_json::Value::as_str).chain(["load"]).collect();
     let is_hidden = |column: &&NamedColumn| {
         let mut seen = HashMap::new();
         (0..table.rows).any(|row| {

@@ -227,8 +227,13 @@ fn mistakes() {
     assert!(channels.contains("1 virtual channels, and the routing needs 2"), "{channels}");
     let usage = folder.heddle("run booksim:mesh --booksim k");
     assert!(usage.stderr.contains("expected KEY=VALUE, found `k`"), "{}", usage.stderr);
-    let set = folder.heddle("run booksim:mesh --set network.channels=3");
-    assert!(set.stderr.contains("--booksim KEY=VALUE sets its keys"), "{}", set.stderr);
+    for flag in ["--set network.channels=3", "--plot x.svg", "--sensitivity loggops.L"] {
+        let set = folder.heddle(&format!("run booksim:mesh {flag}"));
+        assert_eq!(set.code, 2, "{flag}");
+        assert!(set.stderr.contains("--booksim KEY=VALUE sets its keys"), "{}", set.stderr);
+    }
+    let large = wrong("e", "topology = mesh; routing_function = dor; k = 3000; n = 2;");
+    assert!(large.contains("with the channels of its routers, need at least"), "{large}");
     let other = folder.heddle("run traffic:uniform --booksim k=8");
     assert!(other.stderr.contains("booksim:FILE"), "{}", other.stderr);
 }

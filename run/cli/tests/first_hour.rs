@@ -153,3 +153,20 @@ fn bytes_take_their_time_once() {
     assert!(ended.stderr.contains("`loggops.G` is not used by the model infiniband"));
     assert_eq!(ended.code, 2, "{}", ended.stderr);
 }
+
+/// A routing that only routers can follow leaves the other rungs of a ladder out; a key of a ladder
+/// may be named by its flag.
+#[test]
+fn ladders_with_adaptive_routes() {
+    let folder = Folder::new("first-adaptive");
+    let ladder = "ladder pattern:gather --ranks 4 --topology torus:dims=4x4 --format json";
+    let json = folder.heddle(&format!("{ladder} --routing adaptive --over size=1B,1KiB")).json();
+    for over in json.as_array().expect("ladders") {
+        let names = |part: &str| {
+            let all = over[part].as_array().expect("models").iter();
+            all.map(|model| model["model"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(names("rungs"), ["no network", "packet"]);
+        assert_eq!(names("missing").last().map(String::as_str), Some("infiniband"));
+    }
+}

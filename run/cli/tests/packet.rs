@@ -320,3 +320,17 @@ fn packets_in_a_row_are_foretold() {
         }
     }
 }
+
+/// A host that takes in by several links sustains as much more, and the bound says so: eight hosts
+/// send to one.
+#[test]
+fn bounds_count_ejection_ports() {
+    let folder = Folder::new("packet-ejection");
+    for (ports, bound) in [(1, 0.125), (2, 0.25), (4, 0.5)] {
+        let run = "run traffic:incast --network packet --topology star:hosts=9 --length 256B";
+        let json = folder.heddle(&format!(
+            "{run} --load 0.1 --set network.ejection-ports={ports} --format json"
+        ));
+        assert_eq!(json.json()["points"][0]["bound"], bound, "{ports}");
+    }
+}

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use results::DeadlockSummary;
+use topology::Routing;
 use units::Time;
 
 use crate::{
@@ -97,6 +98,11 @@ fn models(configuration: &Configuration) -> Vec<Model> {
     let named = configuration.is_said(keys::network::PRESET);
     let of = |model: &str| named && preset.starts_with(model);
     let routers = of("packet").then_some("network.preset is one of the model packet");
+    let routing = configuration.value(keys::network::ROUTING);
+    let routing = routing.and_then(|name| name.parse::<Routing>().ok());
+    let chosen = routing
+        .filter(Routing::needs_routers)
+        .map(|_| "network.routing needs routers with virtual channels");
     let cables = of("infiniband").then_some("network.preset is one of the model infiniband");
     let mut nothing = vec![(MODEL, "loggops"), (keys::loggops::COMPAT.id(), "heddle")];
     nothing.extend(free());
@@ -109,11 +115,15 @@ fn models(configuration: &Configuration) -> Vec<Model> {
     vec![
         model(NOTHING, nothing, None),
         model("loggops", vec![(MODEL, "loggops")], no_hosts),
-        model("flow, loggps", flow("loggps"), no_topology),
-        model("flow, fluid", flow("fluid"), no_topology),
-        model("flow, hybrid", flow("hybrid"), no_topology),
+        model("flow, loggps", flow("loggps"), no_topology.or(chosen)),
+        model("flow, fluid", flow("fluid"), no_topology.or(chosen)),
+        model("flow, hybrid", flow("hybrid"), no_topology.or(chosen)),
         model("packet", vec![(MODEL, "packet")], no_topology.or(no_cables).or(cables)),
-        model("infiniband", vec![(MODEL, "infiniband")], no_topology.or(no_cables).or(routers)),
+        model(
+            "infiniband",
+            vec![(MODEL, "infiniband")],
+            no_topology.or(no_cables).or(routers).or(chosen),
+        ),
     ]
 }
 

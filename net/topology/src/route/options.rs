@@ -59,6 +59,17 @@ impl FromStr for Routing {
     }
 }
 
+impl Routing {
+    /// True if only routers with virtual channels can follow it: load decides about ways, or places
+    /// in rings stay free.
+    pub const fn needs_routers(&self) -> bool {
+        use Algorithm::{Adaptive, AdaptiveUp, Dal, DimensionAdaptive};
+        matches!(self.algorithm, Adaptive | AdaptiveUp | Dal | DimensionAdaptive)
+            || self.algorithm.compares_queues()
+            || matches!(self.dateline, Dateline::Bubble(_))
+    }
+}
+
 /// Returns true if packets take the dimensions of a grid in an order.
 const fn is_ordered(algorithm: Algorithm) -> bool {
     matches!(algorithm, Algorithm::DimensionOrder | Algorithm::DirectionOrder)

@@ -3,12 +3,15 @@
 //! A cycle is 1 ns, and a flit 8 bytes. A channel of L cycles is a flit's time on the link and
 //! L - 1 cycles of cable.
 
-use packet::{Allocation, Arbitration, Choice, Delay, Parameters, preset};
-use topology::{Algorithm, Bias, Dateline, Routes, Routing, Topology, Weights};
+use packet::{Allocation, Arbitration, Choice, Delay, Fabric, Parameters, preset};
+use topology::{Algorithm, Bias, Dateline, Routes, Routing, Size, Topology, Weights};
 use units::Time;
 
 use super::{anynet, values::Values};
-use crate::{models::wiring::wire, settings::diagnostic::Diagnostic};
+use crate::{
+    models::wiring::{Needs, wire_for},
+    settings::diagnostic::Diagnostic,
+};
 
 type Mistakes = Vec<Diagnostic>;
 
@@ -236,9 +239,15 @@ pub(super) fn noc_latency(values: &Values) -> Result<bool, Diagnostic> {
 }
 
 fn build(values: &Values, spec: &str) -> Result<Topology, Mistakes> {
-    wire(spec).map_err(|faults| {
-        faults.0.into_iter().map(|fault| values.wrong("topology", fault.message)).collect()
-    })
+    // The memory of routers does not depend on the length of packets, nor on seeds.
+    let parameters = parameters(values, 1, 0).ok();
+    let least =
+        |size: &Size| parameters.as_ref().map_or(0, |known| Fabric::least_memory(size, known));
+    wire_for(spec, &Needs { what: "the channels of its routers", bytes: &least }).map_err(
+        |faults| {
+            faults.0.into_iter().map(|fault| values.wrong("topology", fault.message)).collect()
+        },
+    )
 }
 
 /// A network whose nodes are hosts of the same numbers.

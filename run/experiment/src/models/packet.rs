@@ -57,7 +57,14 @@ pub(crate) fn resolve(
     let fabric = fabric.map_err(|wrong| {
         wrong.iter().map(|wrong| parameters::wrong(configuration, wrong)).collect::<Vec<_>>()
     })?;
-    let remarks = routed.remarks(&imported);
+    let mut remarks = routed.remarks(&imported);
+    if configuration.is_said_of_run(keys::network::LBR) && !routed.routes.has_candidates() {
+        remarks.push(
+            "network.lbr has no effect: it is for channels beside the escape, which the routing \
+             does not have"
+                .to_owned(),
+        );
+    }
     Ok((Switched::new(imported, places, Links(Arc::new(fabric))), remarks))
 }
 

@@ -81,7 +81,9 @@ pub(crate) fn resolve(
     let whole = configuration.value(keys::rails::WHOLE).map_or(u64::MAX, Bytes::get);
     let notices = configuration.switch(keys::rails::NOTICE);
     let scheduled = Scheduled { rails, policy, stripes, whole, notices };
-    if let Some(at) = without_common_rail(&scheduled.rails) {
+    // Who takes part is known when the program runs.
+    let may_be_common = |rail: &Rail| rail.hosts.as_ref().is_none_or(|on| !on.contains(&false));
+    if let Some(at) = without_common_rail(&scheduled.rails, may_be_common) {
         let message = format!("at {at} there is no rail that all hosts are on and that works");
         let help = "leave rail.NAME.hosts or rail.NAME.fail-at out for one of them".to_owned();
         return Err(vec![Diagnostic::new(Place::Nowhere, message).help(help)]);
@@ -111,12 +113,12 @@ fn policy(configuration: &Configuration, names: &[&str]) -> Result<Policy, Diagn
     })
 }
 
-/// Returns a time at which no rail that all hosts are on works, if there is one.
-fn without_common_rail(rails: &[Rail]) -> Option<Time> {
+/// Returns a time at which no rail works that is common to all hosts, if there is one.
+fn without_common_rail(rails: &[Rail], is_common: impl Fn(&Rail) -> bool) -> Option<Time> {
     let starts = rails.iter().filter_map(|rail| rail.outage).map(|(from, _)| from);
     let works =
         |rail: &Rail, at: Time| rail.outage.is_none_or(|(from, until)| at < from || at >= until);
-    let common = |at: Time| rails.iter().any(|rail| rail.hosts.is_none() && works(rail, at));
+    let common = |at: Time| rails.iter().any(|rail| is_common(rail) && works(rail, at));
     std::iter::once(Time::ZERO).chain(starts).find(|at| !common(*at))
 }
 
@@ -368,9 +370,15 @@ impl Model for Rails {
         let hosts = self.host_of_ranks(program.ranks()).map_err(Failure::Input)?;
         let hosts = hosts.as_deref();
         let (networks, scheduled) = self.networks(hosts);
-        if let Some(at) = without_common_rail(&scheduled.rails) {
+        let used = |rank: u32| hosts.map_or(rank, |hosts| hosts[rank as usize]) as usize;
+        let is_common = |rail: &Rail| {
+            let is_on =
+                |on: &Vec<bool>| (0..program.ranks()).all(|rank| on.get(used(rank)) == Some(&true));
+            rail.hosts.as_ref().is_none_or(is_on)
+        };
+        if let Some(at) = without_common_rail(&scheduled.rails, is_common) {
             return Err(Failure::Input(format!(
-                "error: at {at} there is no rail that all hosts are on and that works"
+                "error: at {at} there is no rail that the hosts of all ranks are on and that works"
             )));
         }
         run.watched(&|_, _, _| 0, |settings| {

@@ -44,7 +44,7 @@ pub fn wire(spec: &str) -> Result<Topology, Faults> {
 }
 
 /// Wires the topology of such a text for a model with these needs.
-pub(super) fn wire_for(spec: &str, needs: &Needs<'_>) -> Result<Topology, Faults> {
+pub(crate) fn wire_for(spec: &str, needs: &Needs<'_>) -> Result<Topology, Faults> {
     let shape = Shape::parse(spec)?;
     shape.size().map_or(Ok(()), |size| needs.fit(&size))?;
     shape.build()
