@@ -270,7 +270,7 @@ fn remarks(
     };
     let alone = "single instants, which more threads hardly speed up";
     if lookahead == Time::ZERO {
-        remarks.push(format!("L + o = 0: all steps were {alone}"));
+        remarks.push(format!("no lookahead (L + o = 0): all steps were {alone}"));
     } else if let Some(reason) = reason.filter(|_| 2 * instants > windows) {
         remarks.push(format!("{reason}: {instants} of {windows} steps were {alone}"));
     }

@@ -67,8 +67,8 @@ pub fn run(arguments: &Plot) -> Result<(), Ending> {
     if arguments.output.is_none() { print(&format!("{FIGURE}\n")) } else { Ok(()) }
 }
 
-/// The columns that vary in a study, loads included and seeds not, and have several values where a drawing by `x`
-/// and `by` has one place.
+/// The columns that vary in a study, loads included and seeds not, and have several values where a
+/// drawing by `x` and `by` has one place.
 fn hidden<'a>(
     table: &'a Columns,
     path: &Path,

@@ -10,7 +10,7 @@ fn mistakes_in_specifications() {
         ("fat-tree", "topology `fat-tree` needs the key `radix`"),
         ("fat-tree:radix=5", "even radix"),
         ("fat-tree:levels=8,radix=64", "too large"),
-        ("torus:dims=4xx4", "dims = : expected a whole number"),
+        ("torus:dims=4xx4", "dims = 4xx4: expected whole numbers with x between them"),
         ("torus:dims=4x0", "start at 1"),
         ("torus:dims=4,dims=5", "given twice"),
         ("torus:4x4", "expected KEY=VALUE"),
