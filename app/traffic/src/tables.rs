@@ -42,8 +42,9 @@ fn range(text: &str) -> Option<impl Iterator<Item = f64>> {
     let count = ((last - first) / step + 0.0005).floor();
     #[allow(clippy::cast_sign_loss, reason = "first <= last")]
     let count = count as u32;
-    // Rounded to what can be written: 0.1 + 2 * 0.1 is 0.3.
-    let at = move |index: u32| ((first + f64::from(index) * step) * 1e6).round() / 1e6;
+    // Rounded to what can be written: 0.1 + 2 * 0.1 is 0.3. The first is as it stands there.
+    let rounded = move |index: u32| ((first + f64::from(index) * step) * 1e6).round() / 1e6;
+    let at = move |index: u32| if index == 0 { first } else { rounded(index) };
     Some((0..=count).map(at))
 }
 

@@ -96,7 +96,7 @@ fn shuffle<T>(list: &mut [T], seed: u64) {
 /// Hosts as they are listed for an `mpirun`: names between commas or spaces, each with its slots
 /// behind a colon, or without. A name that stands there several times has so many slots. A short
 /// name is that of the first host that begins with it and a point; a number that is nobody's name
-/// is that of a host.
+/// is that of a host, and two with a dash between them are those of a range.
 ///
 /// # Errors
 /// Names that no host has.
@@ -110,6 +110,12 @@ pub fn listed(text: &str, names: &[&str]) -> Result<Vec<(u32, Slots)>, Faults> {
         let number = || name.parse::<u32>().ok().filter(|host| (*host as usize) < names.len());
         known.get(name).or_else(|| short.get(name)).copied().or_else(number)
     };
+    let range = |name: &str| {
+        let (first, last) = name.split_once('-')?;
+        let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
+        (first <= last && (last as usize) < names.len()).then_some((first, last))
+    };
+    let named = |name: &str| named(name).map(|host| (host, host)).or_else(|| range(name));
     let mut faults = Faults::default();
     let mut hosts: Vec<(u32, Slots, u32)> = Vec::new();
     let mut places: FxHashMap<u32, usize> = FxHashMap::default();
@@ -118,7 +124,8 @@ pub fn listed(text: &str, names: &[&str]) -> Result<Vec<(u32, Slots)>, Faults> {
             let (name, slots) = word.rsplit_once(':')?;
             Some((named(name)?, Some(slots.parse().ok()?)))
         };
-        let Some((host, slots)) = named(word).map(|host| (host, None)).or_else(counted) else {
+        let Some(((first, last), slots)) = named(word).map(|hosts| (hosts, None)).or_else(counted)
+        else {
             let name = word.rsplit_once(':').map_or(word, |(name, _)| name);
             if named(name).is_some() {
                 let message =
@@ -129,13 +136,15 @@ pub fn listed(text: &str, names: &[&str]) -> Result<Vec<(u32, Slots)>, Faults> {
             }
             continue;
         };
-        let place = *places.entry(host).or_insert(hosts.len());
-        match hosts.get_mut(place) {
-            Some((_, known, times)) => {
-                *known = Some(known.unwrap_or(*times).saturating_add(slots.unwrap_or(1)));
-                *times += 1;
+        for host in first..=last {
+            let place = *places.entry(host).or_insert(hosts.len());
+            match hosts.get_mut(place) {
+                Some((_, known, times)) => {
+                    *known = Some(known.unwrap_or(*times).saturating_add(slots.unwrap_or(1)));
+                    *times += 1;
+                }
+                None => hosts.push((host, slots, 1)),
             }
-            None => hosts.push((host, slots, 1)),
         }
     }
     faults.or(hosts.into_iter().map(|(host, slots, _)| (host, slots)).collect())

@@ -168,6 +168,8 @@ fn rails_of_several_models() {
             [rail.plain.loggops]
             o = "1 us"
             L = "5 us"
+            g = "4 us"
+            G = "6 ns/B"
             [rail.plain.loggops.large]
             G = "2 ns/B"
             [rails]
@@ -258,6 +260,50 @@ fn other_models_on_a_machine_with_rails() {
     );
     assert!(ended.stdout.contains("makespan        6 us"), "{}", ended.stdout);
     assert!(ended.stdout.contains("rail.a, rail.b"), "{}", ended.stdout);
+    // A topology chooses a model, too.
+    let ended = folder
+        .heddle("run pattern:bulk-reply --ranks 2 --machine machine.toml --topology star:hosts=2");
+    assert!(ended.stdout.contains("rail.a, rail.b"), "{}", ended.stdout);
+}
+
+/// Of equal rails the first of the file takes a message, whatever it is called, and of the manifest
+/// as well.
+#[test]
+fn order_of_the_file() {
+    let folder = Folder::new("rails-order");
+    folder.write("machine.toml", &format!("[rail.z]\n{ETHERNET}\n[rail.a]\n{ETHERNET}\n"));
+    let order = |command: &str| {
+        let shown = folder.heddle(&format!("{command} --print-config")).stdout;
+        let place = |name| shown.find(&format!("\n[rail.{name}]")).expect("a rail");
+        place("z") < place("a")
+    };
+    assert!(order("run pattern:bulk-reply --ranks 2 --machine machine.toml"));
+    folder.heddle("run pattern:bulk-reply --ranks 2 --machine machine.toml -o out");
+    assert!(order("run out/manifest.json"));
+}
+
+/// Settings of the command line that the policy does not use are remarked.
+#[test]
+fn without_effect() {
+    let folder = Folder::new("rails-effect");
+    machine(&folder, [ETHERNET, INFINIBAND]);
+    let run = "run pattern:bulk-reply --ranks 2 --machine machine.toml --set";
+    let warned = |setting: &str, about: &str| {
+        let ended = folder.heddle(&format!("{run} {setting}"));
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        ended.stderr.contains(about)
+    };
+    assert!(warned("rails.whole=1kB", "rails.whole has no effect"));
+    assert!(!warned("rails.whole=1kB --set rails.stripes=equal", "no effect"));
+    assert!(warned("rails.notice=true --set rails.policy=wfq", "rails.notice has no effect"));
+    assert!(!warned("rails.notice=true", "no effect"));
+    assert!(warned("rail.a.weight=3", "rail.a.weight has no effect"));
+    assert!(!warned("rail.a.weight=3 --set rails.policy=weighted", "no effect"));
+    // Overheads that nobody set are named with their rail.
+    let star = "topology = \"star:hosts=2\"";
+    folder.write("machine.toml", &format!("[rail.a]\n{star}\n[rail.b]\n{star}\n"));
+    let ended = folder.heddle("run pattern:bulk-reply --ranks 2 --machine machine.toml");
+    assert!(ended.stdout.contains("overhead 78 % (rail.a.loggops.o"), "{}", ended.stdout);
 }
 
 /// Each mistake is told with its place and what was expected.
@@ -272,6 +318,8 @@ fn mistakes() {
         ("[rail.c]\nL = \"1 us\"\n", "did you mean `loggops.L`?"),
         ("[rail.c]\nloggops.S = \"1 kB\"\n", "all rails have it in common"),
         ("[rail.c]\nmodel = \"flow\"\n", "the model flow is no rail"),
+        ("[rail.c]\n", "the rail `c` has no L, o, g, G"),
+        ("[rail.c]\nmodel = \"loggops\"\nloggops.L = \"1 us\"\n", "the rail `c` has no o, g, G"),
         ("[rail.c]\nloggops.L = \"0 ns\"\n", "a rail needs a latency L of more than zero"),
         ("[rail.c]\ntopology = \"star:hosts=4\"\nloggops.g = \"1 us\"\n", "spaces messages itself"),
         ("[rail.c]\nhosts = \"0-x\"\n", "expected numbers of hosts such as `0-7,12`"),
@@ -298,6 +346,7 @@ fn mistakes() {
     folder.write("machine.toml", &format!("[rail.a]\n{ETHERNET}\nfail-at = \"1 ms\"\n"));
     let ended = folder.heddle("run pattern:bulk-reply --ranks 2 --machine machine.toml");
     assert!(ended.stderr.contains("there is no rail that all hosts are on"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("machine.toml:4:11"), "{}", ended.stderr);
     folder.write("machine.toml", &good);
     let nics = "num_ranks 2\nrank 0 { send 1b to 1 nic 1 }\nrank 1 { recv 1b from 0 }";
     folder.write("nics.goal", nics);
@@ -328,4 +377,5 @@ fn hosts_of_ranks_have_a_rail() {
     let ended = folder.heddle(&format!("{run} 5"));
     let expected = "there is no rail that the hosts of all ranks are on";
     assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    assert!(ended.stderr.contains("machine.toml:4:9"), "{}", ended.stderr);
 }

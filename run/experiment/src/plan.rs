@@ -17,9 +17,11 @@ use crate::{
     models::{self, Machine, Model, Stock},
     remarks,
     settings::{
-        configuration::{Configuration, NamedTable},
+        configuration::Configuration,
         diagnostic::{self, Diagnostic, Mistakes, Place},
-        keys, manifest, scope, usage,
+        keys, manifest,
+        named_table::NamedTable,
+        scope, usage,
         value::{self, Topology},
     },
     workloads::{self, Workload, live},

@@ -1,10 +1,15 @@
 //! Remarks: what a user should know about a run besides its results.
 
-use results::Summary;
+use results::{CriticalPathSummary, Summary};
+use units::Time;
 
 use crate::{
     models::{self, Stock},
-    settings::{configuration::Configuration, keys, scope, usage},
+    settings::{
+        configuration::Configuration,
+        keys::{self, Setting},
+        scope, usage,
+    },
 };
 
 /// Remarks on the settings; `measured` is that on measured parameters.
@@ -43,40 +48,57 @@ fn measured_here(configuration: &Configuration, summary: &Summary) -> Option<Str
 /// A remark on parameters of LogGOPS that nobody set although each of them makes more than a tenth
 /// of the critical path. Where the network has switches, those are the overheads of hosts.
 fn unset_costs(configuration: &Configuration, summary: &Summary) -> Option<String> {
+    let (path, makespan) = (summary.critical_path?, summary.makespan_ps?);
+    let costs = match configuration.model() {
+        scope::Model::Rails => {
+            let mut rails = configuration.by_rail().ok()?.into_iter();
+            rails.find_map(|(name, alone)| {
+                let costs = unset(&alone, path, &format!("rail.{name}."));
+                (!costs.is_empty()).then_some(costs)
+            })?
+        }
+        _ => unset(configuration, path, ""),
+    };
+    let share = |part: u64| part as f64 * 100.0 / makespan.max(1) as f64;
+    let much: Vec<_> = costs
+        .into_iter()
+        .filter(|(_, part, _)| share(*part) > 10.0)
+        .map(|(what, part, said)| format!("{what} {:.0} % ({said})", share(part)))
+        .collect();
+    (!much.is_empty()).then(|| {
+        let much = much.join(", ");
+        format!("defaults that nobody set make much of the critical path: {much}")
+    })
+}
+
+/// The costs of a network that nobody set: their name, their part of a critical path, and the key
+/// with its value.
+fn unset(
+    configuration: &Configuration,
+    path: CriticalPathSummary,
+    prefix: &str,
+) -> Vec<(&'static str, u64, String)> {
     use keys::loggops::{GAP_PER_BYTE, LATENCY, OVERHEAD, RECEIVE_OVERHEAD, SEND_OVERHEAD};
     let said = |ids: &[keys::Id]| ids.iter().any(|id| configuration.is_said(*id));
     let (has_wire, has_hosts) = match configuration.model() {
-        _ if !configuration.classes.is_empty() => return None,
+        _ if !configuration.classes.is_empty() => (false, false),
         scope::Model::Loggops => (true, true),
         scope::Model::Infiniband | scope::Model::Packet => (false, true),
-        _ => return None,
+        _ => (false, false),
     };
-    let (path, makespan) = (summary.critical_path?, summary.makespan_ps?);
+    let time = |key: Setting<Time>| configuration.value(key).unwrap_or_default().to_string();
+    let per_byte = configuration.value(GAP_PER_BYTE);
+    let per_byte = per_byte.map_or_else(String::new, |it| it.to_string());
     let overheads = [OVERHEAD.id(), SEND_OVERHEAD.id(), RECEIVE_OVERHEAD.id()];
-    let (latency, bandwidth) = (configuration.value(LATENCY)?, configuration.value(GAP_PER_BYTE)?);
-    let overhead = configuration.value(OVERHEAD)?;
+    let bandwidths = [GAP_PER_BYTE.id(), keys::loggops::PAIRS.id()];
     let costs = [
-        (has_hosts && !said(&overheads), "overhead", path.overhead_ps, ("o", &overhead as _)),
-        (has_wire && !said(&[LATENCY.id()]), "latency", path.latency_ps, ("L", &latency as _)),
-        (
-            has_wire && !said(&[GAP_PER_BYTE.id(), keys::loggops::PAIRS.id()]),
-            "bandwidth",
-            path.bandwidth_ps,
-            ("G", &bandwidth as &dyn std::fmt::Display),
-        ),
+        (has_hosts && !said(&overheads), "overhead", path.overhead_ps, ("o", time(OVERHEAD))),
+        (has_wire && !said(&[LATENCY.id()]), "latency", path.latency_ps, ("L", time(LATENCY))),
+        (has_wire && !said(&bandwidths), "bandwidth", path.bandwidth_ps, ("G", per_byte)),
     ];
-    let share = |part: u64| part as f64 * 100.0 / makespan.max(1) as f64;
-    let unset: Vec<_> = costs
-        .into_iter()
-        .filter(|(unset, _, part, _)| *unset && share(*part) > 10.0)
-        .map(|(_, what, part, (key, value))| {
-            format!("{what} {:.0} % (loggops.{key} = {value})", share(part))
-        })
-        .collect();
-    (!unset.is_empty()).then(|| {
-        let unset = unset.join(", ");
-        format!("defaults that nobody set make much of the critical path: {unset}")
-    })
+    let unset = costs.into_iter().filter(|(is_unset, ..)| *is_unset);
+    let shown = |(key, value)| format!("{prefix}loggops.{key} = {value}");
+    unset.map(|(_, what, part, said)| (what, part, shown(said))).collect()
 }
 
 /// Returns a remark on each setting that has no effect on the run, with the reason.

@@ -8,6 +8,7 @@ mod files;
 pub mod keys;
 pub(crate) mod launch;
 pub(crate) mod manifest;
+pub(crate) mod named_table;
 pub(crate) mod near_file;
 pub(crate) mod probability;
 mod reader;

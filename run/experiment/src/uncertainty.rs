@@ -20,9 +20,10 @@ use crate::{
     job::{Failure, Observers, Records},
     models,
     settings::{
-        configuration::{Configuration, NamedTable, Origin, Parameter},
+        configuration::{Configuration, Origin, Parameter},
         diagnostic::{Diagnostic, Mistakes, Place},
         keys::{self, Id},
+        named_table::NamedTable,
         scope::Model,
         synonyms,
         value::{Kind, Value},

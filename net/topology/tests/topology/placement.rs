@@ -63,6 +63,12 @@ fn lists_of_hosts() {
     assert_eq!(listed("node-2:4,node-1.site.org gpu gpu,node:7").unwrap(), expected);
     // A number that is no name.
     assert_eq!(listed("3:2,0").unwrap(), [(3, Some(2)), (0, None)]);
+    let all = [(1, Some(2)), (2, Some(2)), (3, Some(2)), (0, None)];
+    assert_eq!(listed("1-3:2,0").unwrap(), all);
+    for wrong in ["2-1", "2-4", "0-", "-1", "0-4294967296"] {
+        let faults = listed(wrong).unwrap_err().0;
+        assert_eq!(faults[0].message, format!("there is no host `{wrong}`"));
+    }
     let faults = listed("nodee-1,gpu:x,9").unwrap_err().0;
     let said: Vec<_> = faults.iter().map(|fault| fault.message.as_str()).collect();
     let slots = "expected a number of slots behind the colon, found `gpu:x`";

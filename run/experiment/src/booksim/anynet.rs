@@ -139,7 +139,7 @@ impl Network {
         Ok(())
     }
 
-    /// Numbers begin at 0 and leave none out.
+    /// Numbers begin at 0 and leave none out, and there is a way between all routers.
     fn check(&self, path: &Path) -> Result<(), Mistakes> {
         let gap = |kind: &str, numbers: &mut dyn Iterator<Item = u32>| {
             let gap = numbers.zip(0..).find(|(number, place)| number != place);
@@ -150,7 +150,12 @@ impl Network {
         let none = self.homes.is_empty().then(|| "there is no node".to_owned());
         let many = self.channels.len() > MOST;
         let many = many.then(|| format!("there are more than {MOST} routers"));
-        let wrong: Mistakes = [routers, nodes, none, many]
+        // Channels go both ways.
+        let reached = self.first_steps(0);
+        let apart = self.channels.keys().find(|&&it| it > 0 && !reached.contains_key(&it));
+        let apart = apart.map(|router| format!("there is no way from router 0 to router {router}"));
+        let apart = apart.filter(|_| routers.is_none());
+        let wrong: Mistakes = [routers, nodes, none, many, apart]
             .into_iter()
             .flatten()
             .map(|message| Diagnostic::new(Place::File(path.to_owned()), message))
@@ -303,6 +308,8 @@ mod tests {
         assert_eq!(wrong("router 0 node"), "expected a number after `node`");
         assert_eq!(wrong("node 0 node 1"), "nodes are linked to routers, not to nodes");
         assert_eq!(wrong("router 0 node 1"), "there is no node 0, but one of a higher number");
+        let apart = "there is no way from router 0 to router 2";
+        assert_eq!(wrong("router 0 node 0 router 1\nrouter 2 node 1 router 3"), apart);
         assert_eq!(wrong("router 0 router 0"), "router 0 is linked to itself");
     }
 }

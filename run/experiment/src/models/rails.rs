@@ -26,8 +26,9 @@ use crate::{
     job::Failure,
     settings::{
         configuration::Configuration,
-        diagnostic::{Diagnostic, Place},
+        diagnostic::{Diagnostic, Mistakes, Place},
         keys::{self, Id, Setting},
+        named_table::NamedTable,
         probability::Probability,
         scope, usage,
     },
@@ -38,6 +39,8 @@ use crate::{
 pub struct Rails {
     networks: Vec<Network>,
     scheduled: Arc<Scheduled>,
+    /// The place that says which hosts a rail has, or else when one fails.
+    limit: Place,
 }
 
 /// The network of a rail, before ranks are placed.
@@ -60,6 +63,9 @@ pub(crate) fn resolve(
     let (mut networks, mut rails) = (Vec::new(), Vec::new());
     let (mut mistakes, mut remarks) = (Vec::new(), Vec::new());
     for (name, alone) in &alone {
+        let table = configuration.rails.iter().find(|rail| rail.name == *name);
+        let place = table.map_or_else(|| alone.place(keys::network::MODEL), NamedTable::place);
+        mistakes.extend(without_parameters(name, place, alone));
         match rail(alone, stock) {
             Ok((network, rail, remarked)) => {
                 networks.push(network);
@@ -83,12 +89,69 @@ pub(crate) fn resolve(
     let scheduled = Scheduled { rails, policy, stripes, whole, notices };
     // Who takes part is known when the program runs.
     let may_be_common = |rail: &Rail| rail.hosts.as_ref().is_none_or(|on| !on.contains(&false));
+    let limits = [keys::rails::rail::HOSTS.id(), keys::rails::rail::FAIL_AT.id()];
+    let limits = limits.iter().flat_map(|id| alone.iter().map(|(_, alone)| alone.place(*id)));
+    let limit = limits.into_iter().find(|at| *at != Place::Nowhere).unwrap_or(Place::Nowhere);
     if let Some(at) = without_common_rail(&scheduled.rails, may_be_common) {
-        let message = format!("at {at} there is no rail that all hosts are on and that works");
-        let help = "leave rail.NAME.hosts or rail.NAME.fail-at out for one of them".to_owned();
-        return Err(vec![Diagnostic::new(Place::Nowhere, message).help(help)]);
+        return Err(vec![uncommon(&limit, at, "all hosts")]);
     }
-    Ok((Rails { networks, scheduled: Arc::new(scheduled) }, remarks))
+    remarks.extend(without_effect(configuration, &scheduled));
+    Ok((Rails { networks, scheduled: Arc::new(scheduled), limit }, remarks))
+}
+
+/// Remarks on settings of this run that the policy does not use.
+fn without_effect(configuration: &Configuration, scheduled: &Scheduled) -> Vec<String> {
+    use keys::rails::{NOTICE, POLICY, WHOLE};
+    let policy = configuration.value(POLICY).unwrap_or_default();
+    let whole = configuration.is_said_of_run(WHOLE) && scheduled.stripes == Stripes::None;
+    let notice = configuration.is_said_of_run(NOTICE)
+        && scheduled.notices
+        && !scheduled.policy.compares_times();
+    let unused = [
+        whole.then(|| "rails.whole has no effect: rails.stripes is none".to_owned()),
+        notice.then(|| format!("rails.notice has no effect: {policy} compares no times")),
+    ];
+    let by_weight = matches!(scheduled.policy, Policy::Weighted | Policy::Fair)
+        || scheduled.stripes == Stripes::Bandwidth;
+    let weights = configuration
+        .rails
+        .iter()
+        .filter(|rail| !by_weight && rail.argument(keys::rails::rail::WEIGHT.id()).is_some());
+    let weights = weights.map(|rail| {
+        let name = &rail.name;
+        format!("rail.{name}.weight has no effect: {policy} does not go by weights")
+    });
+    unused.into_iter().flatten().chain(weights).collect()
+}
+
+/// A mistake if nothing is said of the wire of a rail, or not everything: its defaults would decide
+/// which rail messages take.
+fn without_parameters(name: &str, place: Place, alone: &Configuration) -> Option<Diagnostic> {
+    use keys::loggops::{GAP, GAP_PER_BYTE, LATENCY, OVERHEAD, RECEIVE_OVERHEAD, SEND_OVERHEAD};
+    if alone.model() != scope::Model::Loggops {
+        return None;
+    }
+    let said = |id: Id| alone.is_said(id);
+    let is_paid = said(OVERHEAD.id()) || said(SEND_OVERHEAD.id()) && said(RECEIVE_OVERHEAD.id());
+    let known = [
+        ("L", said(LATENCY.id())),
+        ("o", is_paid),
+        ("g", said(GAP.id())),
+        ("G", said(GAP_PER_BYTE.id())),
+    ];
+    let missing = known.iter().filter(|(_, is_known)| !is_known).map(|(key, _)| *key);
+    let missing: Vec<&str> = missing.collect();
+    let message = format!("the rail `{name}` has no {}", missing.join(", "));
+    let help = "say all four in its table `loggops`, as heddle measure writes them, or say the \
+                topology of a rail with switches";
+    (!missing.is_empty()).then(|| Diagnostic::new(place, message).help(help.to_owned()))
+}
+
+/// The mistake that at some time no rail works that these are all on.
+fn uncommon(limit: &Place, at: Time, which: &str) -> Diagnostic {
+    let message = format!("at {at} there is no rail that {which} are on and that works");
+    let help = "leave rail.NAME.hosts or rail.NAME.fail-at out for one of them".to_owned();
+    Diagnostic::new(limit.clone(), message).help(help)
 }
 
 /// Returns the policy that the settings name.
@@ -377,9 +440,8 @@ impl Model for Rails {
             rail.hosts.as_ref().is_none_or(is_on)
         };
         if let Some(at) = without_common_rail(&scheduled.rails, is_common) {
-            return Err(Failure::Input(format!(
-                "error: at {at} there is no rail that the hosts of all ranks are on and that works"
-            )));
+            let mistake = uncommon(&self.limit, at, "the hosts of all ranks");
+            return Err(Mistakes(vec![mistake]).into());
         }
         run.watched(&|_, _, _| 0, |settings| {
             let start = Instant::now();

@@ -179,7 +179,12 @@ pub(super) fn faults(
     let each = |fault: Fault| {
         let place = match (file, fault.line) {
             (Some(file), _) => Place::File(file.to_owned()),
-            (None, _) => configuration.place(key),
+            // Routes that nobody chose fail over what was said of the network.
+            (None, _) => [key.into(), keys::network::FAIL.id(), keys::network::TOPOLOGY.id()]
+                .map(|id| configuration.place(id))
+                .into_iter()
+                .find(|place| *place != Place::Nowhere)
+                .unwrap_or(Place::Nowhere),
         };
         let at = match (fault.line, fault.column) {
             (0, _) => String::new(),

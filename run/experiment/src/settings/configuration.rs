@@ -13,6 +13,7 @@ use super::{
     keys::{self, Fallback, Id, Setting, TABLES},
     launch,
     manifest::Manifest,
+    named_table::NamedTable,
     reader::Reader,
     scope::{self, Model},
     toml_file::{self, Assignment, CLASS, Group, INTERVALS, PLATFORM, RAIL},
@@ -84,14 +85,6 @@ pub struct Configuration {
     pub(crate) manifest: Option<Manifest>,
 }
 
-/// The settings of a rail or of a class.
-#[derive(Clone, Debug)]
-pub(crate) struct NamedTable {
-    /// Its name.
-    pub name: String,
-    entries: Vec<Option<Entry>>,
-}
-
 /// A key of the whole experiment, or that of one class of pairs of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parameter {
@@ -104,33 +97,6 @@ pub(crate) struct Parameter {
 impl From<Id> for Parameter {
     fn from(id: Id) -> Self {
         Self { class: None, id }
-    }
-}
-
-impl NamedTable {
-    /// The files that its settings name.
-    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
-        self.settings().filter_map(|(_, entry)| match &entry.value {
-            Value::Path(path) | Value::Topology(Topology::File(path)) => Some(path.clone()),
-            _ => None,
-        })
-    }
-
-    /// The place of the first of its settings.
-    pub fn place(&self) -> Place {
-        self.settings().next().map_or(Place::Nowhere, |(_, entry)| entry.place.clone())
-    }
-
-    /// Returns whether a setting comes from this file.
-    pub fn has_from(&self, file: &Path) -> bool {
-        let is_from =
-            |entry: &Entry| matches!(&entry.origin, Origin::File(path, _) if path == file);
-        self.settings().any(|(_, entry)| is_from(entry))
-    }
-
-    /// The settings that have a value.
-    pub(super) fn settings(&self) -> impl Iterator<Item = (Id, &Entry)> {
-        Id::all().filter_map(|id| Some((id, self.entries.get(id.place())?.as_ref()?)))
     }
 }
 
@@ -182,19 +148,18 @@ impl Configuration {
         }
     }
 
-    /// Enters the value of a setting of a named table.
-    pub(super) fn enter_in(&mut self, group: &Group, id: Id, entry: Entry) {
+    /// The settings of a named table, which are none if it is new.
+    pub(super) fn named_table(&mut self, group: &Group) -> &mut NamedTable {
         let (tables, name) = match group {
             Group::Rail(name) => (&mut self.rails, name),
             Group::Class(name) => (&mut self.classes, name),
             Group::Intervals(name) => (&mut self.intervals, name),
         };
         let place = tables.iter().position(|table| table.name == *name).unwrap_or_else(|| {
-            let (name, entries) = (name.to_owned(), vec![None; keys::KEYS.len()]);
-            tables.push(NamedTable { name, entries });
+            tables.push(NamedTable::new(name));
             tables.len() - 1
         });
-        tables[place].entries[id.place()] = Some(entry);
+        &mut tables[place]
     }
 
     /// Returns whether the table `[network]` is a rail beside others.

@@ -529,6 +529,10 @@ pub(crate) fn suggestion_in_rail(name: &str) -> String {
     if COMMON.contains(&name) {
         return format!("all rails have it in common: set `{name}` outside of the rail's table");
     }
+    if name == "loggops.receive" {
+        return "the interface of a rail is busy with bytes, as with \"nic\": leave it out"
+            .to_owned();
+    }
     let known: Vec<&'static str> =
         Id::all().filter(|id| id.is_of_rail()).map(Id::name_in_rail).collect();
     let meant = synonyms::key_of("", name).and_then(|key| Id::named(key.name));

@@ -31,6 +31,9 @@ struct Contents {
     heddle: String,
     /// The settings by full name. What is as another setting is not repeated.
     experiment: serde_json::Map<String, serde_json::Value>,
+    /// The names of the rails in their order, which decides between equal ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    rails: Vec<String>,
     /// The settings among them that nobody set. Manifests of earlier versions have no such list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     defaults: Option<Vec<String>>,
@@ -77,7 +80,7 @@ impl Manifest {
             Diagnostic::new(Place::Text(Arc::new(source), span), message(&error))
                 .help("this is not a manifest as `heddle run -o` writes it".to_owned())
         })?;
-        let mut assignments = Vec::new();
+        let mut assignments: Vec<Assignment> = Vec::new();
         let mut mistakes = Vec::new();
         for (name, value) in &contents.experiment {
             let (group, key) = match Group::of(name) {
@@ -103,6 +106,10 @@ impl Manifest {
                 ),
             }
         }
+        assignments.sort_by_key(|assignment| match &assignment.group {
+            Some(Group::Rail(name)) => contents.rails.iter().position(|rail| rail == name),
+            _ => None,
+        });
         let (inputs, defaults) = (contents.inputs, contents.defaults);
         let path = path.to_owned();
         if mistakes.is_empty() {
@@ -169,6 +176,7 @@ pub(crate) fn write(
     let contents = Contents {
         heddle: VERSION.to_owned(),
         experiment,
+        rails: configuration.rails.iter().map(|rail| rail.name.clone()).collect(),
         defaults: Some(defaults),
         inputs: standard.into_iter().chain(files).collect::<io::Result<_>>()?,
     };

@@ -7,13 +7,14 @@ use std::{
 };
 
 use super::{
-    configuration::{COMMAND_LINE, Configuration, Entry, NamedTable, Origin, Request},
+    configuration::{COMMAND_LINE, Configuration, Entry, Origin, Request},
     diagnostic::{self, Diagnostic, Mistakes, Place, Source},
     files,
     keys::{self, Id, KEYS, Setting},
     manifest::Manifest,
+    named_table::NamedTable,
     scope::{Model, Part, Workload},
-    toml_file::{self, Assignment, Group, RAIL},
+    toml_file::{self, Assignment, Contents, Group, RAIL},
     value::{Kind, Raw, Topology, Value, is_xml},
 };
 
@@ -140,7 +141,11 @@ impl Reader {
             Model::Infiniband.name()
         };
         let place = configuration.place(TOPOLOGY);
-        self.argument(keys::network::MODEL, model, place, Origin::Same(TOPOLOGY.name()));
+        let asked = configuration.argument(TOPOLOGY).filter(|_| !configuration.rails.is_empty());
+        // Asked for beside rails, the model takes their place.
+        let origin =
+            asked.map_or(Origin::Same(TOPOLOGY.name()), |asked| Origin::Argument(asked.to_owned()));
+        self.argument(keys::network::MODEL, model, place, origin);
     }
 
     /// Returns whether a setting of the machine file belongs to LogGOPS alone.
@@ -157,6 +162,12 @@ impl Reader {
         match extension {
             Some("toml") => self.experiment(subject, Place::File(subject.into())),
             Some("json") => self.manifest(path, machine),
+            _ if subject.starts_with("booksim:") => {
+                let message = "a configuration of BookSim 2 says all of its run";
+                let help = "heddle run takes it".to_owned();
+                let place = Place::Argument(subject.to_owned());
+                self.diagnostics.push(Diagnostic::new(place, message).help(help));
+            }
             // The folder of an earlier run.
             _ if path.join("manifest.json").is_file() => {
                 self.manifest(&path.join("manifest.json"), machine);
@@ -194,8 +205,11 @@ impl Reader {
     pub fn text(&mut self, name: &str, text: String) {
         let path = Path::new(name);
         let source = Arc::new(Source { name: name.to_owned(), text });
-        let (assignments, mistakes) = toml_file::read(&source, self.is_study);
+        let Contents { tables, assignments, mistakes } = toml_file::read(&source, self.is_study);
         let before = self.diagnostics.len();
+        for (group, place) in tables {
+            self.configuration.named_table(&group).declared.get_or_insert(place);
+        }
         self.diagnostics.extend(mistakes);
         self.assign_all(assignments, path);
         diagnostic::sort(&mut self.diagnostics[before..]);
@@ -324,7 +338,8 @@ impl Reader {
             }
         };
         let is_declared = |table: &&NamedTable| {
-            table.settings().any(|(_, entry)| !matches!(entry.origin, Origin::Argument(_)))
+            let is_of_file = |entry: &Entry| !matches!(entry.origin, Origin::Argument(_));
+            table.declared.is_some() || table.settings().any(|(_, entry)| is_of_file(entry))
         };
         let names: Vec<_> =
             tables.iter().filter(is_declared).map(|table| table.name.as_str()).collect();
@@ -381,7 +396,9 @@ impl Reader {
     fn enter(&mut self, group: Option<&Group>, id: Id, value: Value, place: Place, origin: Origin) {
         let entry = Entry { value, place, origin, said: true };
         match group {
-            Some(group) => self.configuration.enter_in(group, id, entry),
+            Some(group) => {
+                self.configuration.named_table(group).entries[id.place()] = Some(entry);
+            }
             None => self.configuration.entries[id.place()] = Some(entry),
         }
     }

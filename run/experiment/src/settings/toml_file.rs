@@ -136,9 +136,18 @@ pub(crate) fn has(text: &str, table: &str) -> bool {
         .is_some_and(|value| value.get_ref().is_table())
 }
 
-/// Reads the assignments of a file and its mistakes. The table `[study]` belongs to files of which
-/// `is_study` is true, and is read by [`super::study`].
-pub(crate) fn read(source: &Arc<Source>, is_study: bool) -> (Vec<Assignment>, Vec<Diagnostic>) {
+/// The contents of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    /// Its named tables, in its order.
+    pub tables: Vec<(Group, Place)>,
+    pub assignments: Vec<Assignment>,
+    pub mistakes: Vec<Diagnostic>,
+}
+
+/// Reads a file. The table `[study]` belongs to files of which `is_study` is true, and is read by
+/// [`super::study`].
+pub(crate) fn read(source: &Arc<Source>, is_study: bool) -> Contents {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let syntax: Vec<_> = errors.iter().map(|error| syntax(source, error)).collect();
     let mut reader = Reader::new(source, is_study);
@@ -150,11 +159,13 @@ pub(crate) fn read(source: &Arc<Source>, is_study: bool) -> (Vec<Assignment>, Ve
             let at = line_start(place);
             broken.range(..=at).next_back().is_none_or(|(_, end)| *end <= at)
         };
-        reader.assignments.retain(|assignment| sound(&assignment.place));
-        reader.diagnostics.retain(|diagnostic| sound(&diagnostic.place));
+        let Contents { tables, assignments, mistakes } = &mut reader.contents;
+        tables.retain(|(_, place)| sound(place));
+        assignments.retain(|assignment| sound(&assignment.place));
+        mistakes.retain(|mistake| sound(&mistake.place));
     }
-    reader.diagnostics.extend(syntax);
-    (reader.assignments, reader.diagnostics)
+    reader.contents.mistakes.extend(syntax);
+    reader.contents
 }
 
 /// Reads a single value of a key, or what is wrong with it.
@@ -164,7 +175,7 @@ pub(super) fn value(
     value: &Spanned<DeValue>,
 ) -> Result<Raw, Vec<Diagnostic>> {
     let mut reader = Reader::new(source, true);
-    reader.value(id, value).ok_or(reader.diagnostics)
+    reader.value(id, value).ok_or(reader.contents.mistakes)
 }
 
 /// Returns the start of the line of a place in a text.
@@ -199,13 +210,12 @@ struct Reader<'a> {
     is_study: bool,
     /// The named table that is read.
     group: Option<Group>,
-    assignments: Vec<Assignment>,
-    diagnostics: Vec<Diagnostic>,
+    contents: Contents,
 }
 
 impl<'a> Reader<'a> {
-    const fn new(source: &'a Arc<Source>, is_study: bool) -> Self {
-        Self { source, is_study, group: None, assignments: Vec::new(), diagnostics: Vec::new() }
+    fn new(source: &'a Arc<Source>, is_study: bool) -> Self {
+        Self { source, is_study, group: None, contents: Contents::default() }
     }
 
     fn table(&mut self, table: &DeTable, name: &str) {
@@ -240,18 +250,21 @@ impl<'a> Reader<'a> {
                 let help =
                     format!("write [{full}] on a line of its own, and `{example} = …` below it");
                 let place = self.place(value.span());
-                self.diagnostics.push(Diagnostic::new(place, message).help(help));
+                self.contents.mistakes.push(Diagnostic::new(place, message).help(help));
             }
         }
     }
 
     fn assign(&mut self, key: Id, raw: Option<Raw>, place: Place) {
         let group = self.group.clone();
-        self.assignments.extend(raw.map(|raw| Assignment { group, key, raw, place }));
+        self.contents.assignments.extend(raw.map(|raw| Assignment { group, key, raw, place }));
     }
 
     /// Reads named tables of a kind.
     fn groups(&mut self, tables: &DeTable, kind: &str, make: &dyn Fn(String) -> Group) {
+        // They come in the order of the alphabet.
+        let mut tables: Vec<_> = tables.iter().collect();
+        tables.sort_by_key(|(name, _)| name.span().start);
         for (name, value) in tables {
             let found = raw(value.get_ref()).describe();
             let place = self.place(name.span());
@@ -265,14 +278,15 @@ impl<'a> Reader<'a> {
                 };
                 let help =
                     format!("write [{table}.NAME] on a line of its own, and its keys below it");
-                self.diagnostics.push(Diagnostic::new(place, message).help(help));
+                self.contents.mistakes.push(Diagnostic::new(place, message).help(help));
                 continue;
             };
             let group = make(name.get_ref().to_string());
             if let Err(message) = group.check() {
-                self.diagnostics.push(Diagnostic::new(place, message));
+                self.contents.mistakes.push(Diagnostic::new(place, message));
                 continue;
             }
+            self.contents.tables.push((group.clone(), place));
             self.group = Some(group.clone());
             self.in_group(&group, table, "");
             self.group = None;
@@ -297,7 +311,7 @@ impl<'a> Reader<'a> {
             } else {
                 let (message, help) = group.unknown(&full);
                 let place = self.place(key.span());
-                self.diagnostics.push(Diagnostic::new(place, message).help(help));
+                self.contents.mistakes.push(Diagnostic::new(place, message).help(help));
             }
         }
     }
@@ -317,7 +331,7 @@ impl<'a> Reader<'a> {
         if !self.is_study {
             let message = "a table [study] says what varies from run to run";
             let mistake = Diagnostic::new(self.place(span), message);
-            self.diagnostics.push(mistake.help("heddle study runs such a file".to_owned()));
+            self.contents.mistakes.push(mistake.help("heddle study runs such a file".to_owned()));
         }
     }
 
@@ -328,9 +342,9 @@ impl<'a> Reader<'a> {
         let key = keys::network::TOPOLOGY.id();
         // Tables come in the order of the alphabet.
         let is_it = |it: &Assignment| it.key == key && it.group.is_none();
-        if self.assignments.iter().any(is_it) {
+        if self.contents.assignments.iter().any(is_it) {
             let message = "the network is described here and by network.topology";
-            return self.diagnostics.push(Diagnostic::new(place, message));
+            return self.contents.mistakes.push(Diagnostic::new(place, message));
         }
         self.assign(key, Some(raw), place);
     }
@@ -361,7 +375,7 @@ impl<'a> Reader<'a> {
                     let message = format!(
                         "`{name}`: expected a number, a text or a list of numbers, found {found}"
                     );
-                    self.diagnostics.push(Diagnostic::new(self.place(value.span()), message));
+                    self.contents.mistakes.push(Diagnostic::new(self.place(value.span()), message));
                     sound = false;
                 }
             }
@@ -369,7 +383,7 @@ impl<'a> Reader<'a> {
         if kind.is_none() && sound {
             let help = "such as { kind = \"fat-tree\", levels = 2, radix = 36 }".to_owned();
             let mistake = Diagnostic::new(self.place(span), "a topology needs its `kind`");
-            self.diagnostics.push(mistake.help(help));
+            self.contents.mistakes.push(mistake.help(help));
         }
         let kind = kind.filter(|_| sound)?;
         Some(Raw::Text(if options.is_empty() {
@@ -385,10 +399,10 @@ impl<'a> Reader<'a> {
             "" => format!("unknown {what} `{name}`"),
             _ => format!("unknown {what} `{name}` in [{table}]"),
         };
-        let compared = self.diagnostics.len() < COMPARED;
+        let compared = self.contents.mistakes.len() < COMPARED;
         let help = compared.then(|| keys::suggestion(table, name));
         let place = self.place(span);
-        self.diagnostics.push(Diagnostic::new(place, message).help(help));
+        self.contents.mistakes.push(Diagnostic::new(place, message).help(help));
     }
 
     fn place(&self, span: Range<usize>) -> Place {

@@ -128,7 +128,10 @@ impl TrafficPlan {
 
     /// Measures, and writes what is asked for.
     pub fn run(&self) -> Result<Measured, Failure> {
-        let wrong = |error: traffic::Error| Failure::Input(self.network.explained(&error));
+        let wrong = |error: traffic::Error| match self.setting_of(&error) {
+            Some(id) => Mistakes(vec![self.configuration.mistake(id, error.to_string())]).into(),
+            None => Failure::Input(self.network.explained(&error)),
+        };
         let Some(output) = &self.output else {
             return self.measure().map(|measured| self.with_bounds(measured)).map_err(wrong);
         };
@@ -158,6 +161,19 @@ impl TrafficPlan {
             folder::write_report(&output.directory, options)?;
         }
         Ok(measured)
+    }
+
+    /// The setting that an error is about, if it is about one.
+    fn setting_of(&self, error: &traffic::Error) -> Option<Id> {
+        let said = |ids: &[Id]| ids.iter().copied().find(|id| self.configuration.is_said(*id));
+        match error {
+            traffic::Error::Load(_) => said(&[keys::traffic::LOAD.id()]),
+            traffic::Error::Burst(_) => said(&[keys::traffic::BURST.id()]),
+            traffic::Error::Short { .. } | traffic::Error::Long { .. } => {
+                said(&[keys::traffic::BATCH.id(), keys::traffic::TIME.id()])
+            }
+            _ => None,
+        }
     }
 
     /// Makes the folder, with the manifest.

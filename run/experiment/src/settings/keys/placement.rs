@@ -9,8 +9,8 @@ table! {
     FILE: Path = "placement.file", Unset("only for `file`"), None, scope::PLACED,
         "The file.";
     HOSTS: Names = "placement.hosts", Unset("all hosts"), None, scope::PLACED,
-        "The hosts to use, in this order, separated by commas or spaces: names or numbers, each \
-         with the most ranks that it takes behind a colon, or without.";
+        "The hosts to use, in this order, separated by commas or spaces: names, numbers or ranges \
+         of numbers (`0-5`), each with the most ranks that it takes behind a colon, or without.";
     PER_HOST: Count(1, U32) = "placement.per-host",
         Unset("as many as it takes to place all evenly"), None, scope::SHARING,
         "Most ranks of each host.";
