@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    axis::{Axis, number},
+    axis::{Axis, Scale, number},
     course::{Course, Mark, stack},
     svg::{document, escaped, fitted, palette, room_for},
 };
@@ -27,6 +27,8 @@ pub struct CategoryChart {
     pub x: String,
     /// The label of the values, with their unit.
     pub y: String,
+    /// The scale of the values. Those that have no place on it are left out.
+    pub scale: Scale,
     /// The names of the places, from left to right.
     pub places: Vec<String>,
     /// The lines.
@@ -54,7 +56,7 @@ const ENTRY: f64 = 18.0;
 const TURN: (f64, f64) = (0.643, 0.766);
 
 /// Places of values and names in the drawing.
-pub(crate) struct Scale {
+pub(crate) struct Frame {
     axis: Axis,
     /// The beginning of the plot, right of the values of its axis.
     left: f64,
@@ -64,7 +66,7 @@ pub(crate) struct Scale {
     turned: Option<f64>,
 }
 
-impl Scale {
+impl Frame {
     pub fn x(&self, place: usize) -> f64 {
         self.left + (place as f64 + 0.5) * self.room
     }
@@ -101,16 +103,16 @@ impl CategoryChart {
         &self,
         values: impl Iterator<Item = f64>,
         names: impl Iterator<Item = &'a str>,
-        fill: impl FnOnce(&Scale) -> String,
+        fill: impl FnOnce(&Frame) -> String,
     ) -> String {
-        let axis = Axis::over(values);
-        let digits = axis.ticks().map(|value| number(value).len()).max().unwrap_or(0);
+        let axis = Axis::over(self.scale, values);
+        let digits = axis.ticks().into_iter().map(|value| number(value).len()).max().unwrap_or(0);
         let left = LEFT.max(34.0 + CHARACTER * digits as f64);
         let room = (WIDTH - left - RIGHT) / self.places.len().max(1) as f64;
         let longest = self.places.iter().map(|name| name.chars().count()).max().unwrap_or(0);
         let longest = longest as f64 * CHARACTER;
         let turned = (longest + CHARACTER > room).then_some(longest * TURN.0);
-        let scale = Scale { axis, left, room, turned };
+        let scale = Frame { axis, left, room, turned };
         let mut svg = format!(
             "<text x=\"{left:.0}\" y=\"20\" font-size=\"14\">{}</text>\n",
             escaped(&self.title)
@@ -134,7 +136,7 @@ impl CategoryChart {
 
     /// Every so many places are named: turned names are as far apart as their room, seen from their
     /// side.
-    fn named(scale: &Scale) -> usize {
+    fn named(scale: &Frame) -> usize {
         let every = if scale.turned.is_some() { LINE / (scale.room * TURN.0) } else { 1.0 };
         #[allow(clippy::cast_sign_loss, reason = "at least 1")]
         let every = every.ceil().max(1.0) as usize;
@@ -142,7 +144,7 @@ impl CategoryChart {
     }
 
     /// Room left of the drawing for turned names, which hang down to the left from their places.
-    fn hanging(&self, scale: &Scale) -> f64 {
+    fn hanging(&self, scale: &Frame) -> f64 {
         if scale.turned.is_none() {
             return 0.0;
         }
@@ -152,7 +154,7 @@ impl CategoryChart {
     }
 
     /// Lines across the plot at the ticks, the names of places, and the labels of both axes.
-    fn axes(&self, scale: &Scale) -> String {
+    fn axes(&self, scale: &Frame) -> String {
         let mut svg = String::new();
         let (left, width) = (scale.left, WIDTH - scale.left - RIGHT);
         for value in scale.axis.ticks() {
@@ -209,10 +211,10 @@ pub(crate) fn legend(index: usize, name: &str, colour: &str) -> String {
 }
 
 /// Bars for the values of a line.
-fn bars(course: &Course, colour: &str, scale: &Scale) -> String {
+fn bars(course: &Course, colour: &str, scale: &Frame) -> String {
     let mut svg = String::new();
     // A bar hangs from the line at zero if its value is negative.
-    let zero = scale.y(0.0);
+    let zero = scale.y(scale.axis.start().max(0.0));
     for Mark { at: (at, end), .. } in &course.marks {
         // Writing to a string cannot fail.
         let _ = writeln!(

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::category::{Line, Scale};
+use crate::category::{Frame, Line};
 
 /// Lines that are nearer to each other than this hide each other: half of their width.
 const NEAR: f64 = 1.0;
@@ -43,11 +43,15 @@ pub struct Course {
 }
 
 impl Course {
-    pub fn of(line: &Line, scale: &Scale) -> Self {
+    pub fn of(line: &Line, scale: &Frame) -> Self {
         let marks = line.points.iter().enumerate().filter_map(|(place, value)| {
-            let value = value.filter(|value| value.is_finite())?;
-            let at = (scale.x(place), scale.y(value));
-            Some(Mark { place, at, above: 0, part: Share { below: 0, all: 1 } })
+            let at = (scale.x(place), scale.y((*value)?));
+            at.1.is_finite().then_some(Mark {
+                place,
+                at,
+                above: 0,
+                part: Share { below: 0, all: 1 },
+            })
         });
         Self { marks: marks.collect() }
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    axis::{Axis, number},
+    axis::{Axis, Scale, number},
     svg::{document, escaped, fitted, palette, room_for},
 };
 
@@ -19,9 +19,9 @@ pub struct Curve {
     pub band: Vec<(f64, [f64; 2])>,
 }
 
-/// A chart of curves over one axis; both axes begin at 0, or below it where there are negative
+/// A chart of curves over one axis; even axes begin at 0, or below it where there are negative
 /// values.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CurveChart {
     /// The heading.
     pub title: String,
@@ -29,6 +29,9 @@ pub struct CurveChart {
     pub x: String,
     /// The label of the vertical axis, with its unit.
     pub y: String,
+    /// The scales of the horizontal and of the vertical axis. Points that have no place on them are
+    /// left out.
+    pub scales: [Scale; 2],
     /// The curves.
     pub curves: Vec<Curve>,
 }
@@ -67,18 +70,20 @@ impl Curve {
         self.band.iter().copied().filter(finite)
     }
 
-    /// Draws the band and the curve; `at` places a point.
-    fn draw(&self, colour: &str, at: impl Fn((f64, f64)) -> (f64, f64)) -> String {
+    /// The places of the points that have one; `at` places a point.
+    fn placed(&self, at: impl Fn((f64, f64)) -> (f64, f64)) -> impl Iterator<Item = (f64, f64)> {
+        self.points.iter().map(move |point| at(*point)).filter(is_finite)
+    }
+
+    /// Draws the band, which ends at `floor` below, and the curve; `at` places a point.
+    fn draw(&self, colour: &str, floor: f64, at: impl Fn((f64, f64)) -> (f64, f64)) -> String {
         let path = |points: &mut dyn Iterator<Item = (f64, f64)>| {
-            let place = |point| {
-                let (x, y) = at(point);
-                format!("{x:.1},{y:.1}")
-            };
-            points.map(place).collect::<Vec<_>>().join(" ")
+            points.map(|(x, y)| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ")
         };
-        let above = self.band().map(|(at, ends)| (at, ends[1]));
-        let below: Vec<_> = self.band().map(|(at, ends)| (at, ends[0])).collect();
-        let band = path(&mut above.chain(below.into_iter().rev()));
+        let above = self.band().map(|(place, ends)| at((place, ends[1].max(floor))));
+        let below: Vec<_> =
+            self.band().map(|(place, ends)| at((place, ends[0].max(floor)))).collect();
+        let band = path(&mut above.chain(below.into_iter().rev()).filter(is_finite));
         // Writing to a string cannot fail.
         let mut svg = String::new();
         if !band.is_empty() {
@@ -87,16 +92,14 @@ impl Curve {
                 "<polygon fill=\"{colour}\" fill-opacity=\"0.2\" points=\"{band}\"/>"
             );
         }
-        let finite = |point: &(f64, f64)| point.0.is_finite() && point.1.is_finite();
         let _ = writeln!(
             svg,
             "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" points=\"{}\"/>",
-            path(&mut self.points.iter().copied().filter(finite))
+            path(&mut self.placed(&at))
         );
         // A line through one point shows nothing.
-        let mut drawn = self.points.iter().copied().filter(finite);
-        if let (Some(only), None) = (drawn.next(), drawn.next()) {
-            let (x, y) = at(only);
+        let mut drawn = self.placed(&at);
+        if let (Some((x, y)), None) = (drawn.next(), drawn.next()) {
             let _ =
                 writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>");
         }
@@ -133,7 +136,8 @@ impl CurveChart {
         let named = self.curves.iter().map(|curve| 10.0 + room_for(&curve.name, 11.0));
         let texts = named.chain([room_for(&self.title, 13.0)]).fold(0.0, f64::max);
         let (across, _, left) = self.axes();
-        let last = across.ticks().step_by(every(&across, left)).last().unwrap_or_default();
+        let last = across.ticks().into_iter().step_by(every(&across, left)).next_back();
+        let last = last.unwrap_or_default();
         let last =
             across.share(last) * (SIZE.0 - left - MARGIN[2]) + room_for(&number(last), 11.0) / 2.0;
         let width = (left + texts + MARGIN[2]).max(left + last + EDGE).round();
@@ -156,9 +160,9 @@ impl CurveChart {
             };
             self.curves.iter().flat_map(curve)
         };
-        let across = Axis::over(points().map(|point| point.0));
-        let up = Axis::over(points().map(|point| point.1));
-        let longest = up.ticks().map(|value| number(value).len()).max().unwrap_or(0);
+        let across = Axis::over(self.scales[0], points().map(|point| point.0));
+        let up = Axis::over(self.scales[1], points().map(|point| point.1));
+        let longest = up.ticks().into_iter().map(|value| number(value).len()).max().unwrap_or(0);
         (across, up, MARGIN[0].max(30.0 + CHARACTER * longest as f64))
     }
 
@@ -170,15 +174,14 @@ impl CurveChart {
         let (width, height) = (SIZE.0 - left - right, SIZE.1 - top - bottom);
         let top = top + above;
         let x = |value: f64| left + across.share(value) * width;
-        // The lower end of a band may be below the axis.
-        let y = |value: f64| top + height - up.share(value.max(up.start())) * height;
+        let y = |value: f64| top + height - up.share(value) * height;
         let mut svg = format!(
             "<text x=\"{left}\" y=\"18\" font-size=\"13\">{}</text>\n\
              <g stroke=\"#ddd\" fill=\"#444\">\n",
             escaped(&self.title)
         );
         let base = top + height;
-        for value in across.ticks().step_by(every(&across, left)) {
+        for value in across.ticks().into_iter().step_by(every(&across, left)) {
             let at = x(value);
             svg += &tick(value, &format!("M{at:.1} {top}V{base}"), "middle", (at, base + 14.0));
         }
@@ -206,7 +209,7 @@ impl CurveChart {
             fitted(&self.y, 11.0, 2.0 * (MARGIN[1] + height / 2.0 - EDGE))
         );
         for (curve, colour) in self.curves.iter().zip(palette()) {
-            svg += &curve.draw(colour, |(a, b)| (x(a), y(b)));
+            svg += &curve.draw(colour, up.start(), |(a, b)| (x(a), y(b)));
         }
         let place = |point: (f64, f64)| (x(point.0) - left, y(point.1) - top);
         svg + &self.names((left, top), (width, height), place)
@@ -236,8 +239,7 @@ impl CurveChart {
         let height = ROW * (self.curves.len() as f64 + 0.5);
         // Pieces of a curve that are shorter than a row is high.
         let samples = |curve: &Curve| {
-            let finite = |point: &(f64, f64)| point.0.is_finite() && point.1.is_finite();
-            let ends: Vec<_> = curve.points.iter().copied().filter(finite).map(&place).collect();
+            let ends: Vec<_> = curve.placed(&place).collect();
             let between = |pair: &[(f64, f64)]| {
                 let [from, to] = [pair[0], pair[pair.len() - 1]];
                 (0..64).map(move |part| {
@@ -261,11 +263,15 @@ impl CurveChart {
     }
 }
 
+fn is_finite(point: &(f64, f64)) -> bool {
+    point.0.is_finite() && point.1.is_finite()
+}
+
 /// Every so many values of the horizontal axis are shown, so that none overlaps its neighbour.
 fn every(across: &Axis, left: f64) -> usize {
-    let widest = across.ticks().map(|value| number(value).len()).max().unwrap_or(0);
+    let widest = across.ticks().into_iter().map(|value| number(value).len()).max().unwrap_or(0);
     let width = SIZE.0 - left - MARGIN[2];
-    let room = width / (across.ticks().count() - 1).max(1) as f64;
+    let room = width / (across.ticks().len() - 1).max(1) as f64;
     #[allow(clippy::cast_sign_loss, reason = "widths are positive")]
     let every = (CHARACTER * (widest + 1) as f64 / room).ceil() as usize;
     every.max(1)
@@ -284,6 +290,25 @@ fn tick(value: f64, path: &str, anchor: &str, (x, y): (f64, f64)) -> String {
 mod tests {
     use super::*;
 
+    fn chart(curves: Vec<Curve>) -> CurveChart {
+        CurveChart { x: "x".into(), y: "y".into(), curves, ..CurveChart::default() }
+    }
+
+    /// Both axes are from 1 to 10 000, of which 100 is the middle; 0 and -1 have no place. The
+    /// digits of 10 000 push the plot to 61.
+    #[test]
+    fn logarithmic_axes() {
+        let points =
+            vec![(0.0, 1.0), (1.0, 1.0), (100.0, 10_000.0), (10_000.0, 100.0), (1.0, -1.0)];
+        let band = vec![(1.0, [0.0, 10.0]), (100.0, [-1.0, 10_000.0])];
+        let curves = vec![Curve { name: String::new(), points, band }];
+        let scales = [Scale::Logarithmic; 2];
+        let svg = CurveChart { scales, ..chart(curves) }.draw();
+        assert!(svg.contains("points=\"61.0,315.0 343.0,30.0 625.0,172.5\""), "{svg}");
+        assert!(svg.contains("\"61.0,243.8 343.0,30.0 343.0,315.0 61.0,315.0\""), "{svg}");
+        assert!(svg.contains(">1000<") && !svg.contains("inf") && !svg.contains("NaN"), "{svg}");
+    }
+
     /// The plot is 640 - 75 wide from 60, 360 - 75 high to 315: (5, 10) of 10 by 10 is at (342.5,
     /// 30).
     #[test]
@@ -291,7 +316,14 @@ mod tests {
         let points = vec![(0.0, 0.0), (5.0, 10.0), (f64::NAN, 1.0), (10.0, 5.0)];
         let curves = vec![Curve { name: "a < b".into(), points, band: Vec::new() }];
         let text = |text: &str| text.to_owned();
-        let svg = CurveChart { title: text("t"), x: text("x"), y: text("y"), curves }.draw();
+        let svg = CurveChart {
+            title: text("t"),
+            x: text("x"),
+            y: text("y"),
+            curves,
+            ..CurveChart::default()
+        }
+        .draw();
         assert!(svg.contains("points=\"60.0,315.0 342.5,30.0 625.0,172.5\""), "{svg}");
         assert!(svg.contains("a &lt; b"));
     }
@@ -303,7 +335,7 @@ mod tests {
         let chart = |name: &str, count: usize| {
             let curve = Curve { name: name.into(), points: vec![(0.0, 1.0)], band: Vec::new() };
             let (title, x, y) = (String::new(), String::new(), String::new());
-            CurveChart { title, x, y, curves: vec![curve; count] }
+            CurveChart { title, x, y, curves: vec![curve; count], ..CurveChart::default() }
         };
         let long = "x".repeat(100);
         assert!(chart("x", 8).draw().contains("viewBox=\"0 0 640 360\""));
@@ -319,7 +351,7 @@ mod tests {
         let chart = |points: Vec<(f64, f64)>| {
             let curves = vec![Curve { name: String::new(), points, band: Vec::new() }];
             let (title, x, y) = (String::new(), String::new(), String::new());
-            CurveChart { title, x, y, curves }.draw()
+            CurveChart { title, x, y, curves, ..CurveChart::default() }.draw()
         };
         let alone = chart(vec![(5.0, 10.0), (10.0, f64::NAN)]);
         assert_eq!(alone.matches("<circle").count(), 1, "{alone}");
@@ -333,7 +365,7 @@ mod tests {
     fn negative_values_are_within_the_plot() {
         let points = vec![(-3.0, 5.0), (5.0, -3.0)];
         let curves = vec![Curve { name: "a".into(), points, band: Vec::new() }];
-        let chart = CurveChart { title: String::new(), x: "x".into(), y: "y".into(), curves };
+        let chart = chart(curves);
         let svg = chart.draw();
         assert!(svg.contains("points=\"116.5,58.5 568.5,286.5\""), "{svg}");
         assert!(svg.contains("stroke=\"#888\" d=\"M60 201.0H625\""), "{svg}");
@@ -348,7 +380,7 @@ mod tests {
             let points = vec![(0.0, 0.0), (most, 1.0)];
             let curves = vec![Curve { name: "a".into(), points, band: Vec::new() }];
             let (title, x, y) = (String::new(), String::new(), String::new());
-            CurveChart { title, x, y, curves }.draw()
+            CurveChart { title, x, y, curves, ..CurveChart::default() }.draw()
         };
         for (most, width) in [(10.0, 640), (1e6, 654)] {
             let svg = drawn(most);
@@ -368,7 +400,7 @@ mod tests {
             band: Vec::new(),
         };
         let curves = vec![curve("0123456789"), curve("second"), curve("")];
-        let chart = CurveChart { title: String::new(), x: "x".into(), y: "y".into(), curves };
+        let chart = chart(curves);
         let svg = chart.draw();
         let last = svg.rfind("<polyline").expect("a curve");
         let grounds: Vec<_> = svg.match_indices("fill-opacity=\"0.8\"/><text").collect();
@@ -388,7 +420,7 @@ mod tests {
         };
         let drawn = |points: &[(f64, f64)]| {
             let curves = vec![curve("0123456789", points), curve("second", points)];
-            CurveChart { title: String::new(), x: "x".into(), y: "y".into(), curves }.draw()
+            chart(curves).draw()
         };
         let risen = drawn(&[(0.0, 0.0), (0.01, 9.9), (10.0, 10.0)]);
         assert!(risen.contains("<text x=\"545\" y=\"290\""), "{risen}");
@@ -402,7 +434,7 @@ mod tests {
     fn long_numbers_do_not_overlap() {
         let points = vec![(0.0, 0.0), (14e5, 14e5)];
         let curves = vec![Curve { name: "a".into(), points, band: Vec::new() }];
-        let chart = CurveChart { title: String::new(), x: "x".into(), y: "y".into(), curves };
+        let chart = chart(curves);
         let svg = chart.draw();
         assert!(svg.contains("points=\"73.4,315.0 625.0,30.0\""), "{svg}");
         assert_eq!(svg.matches("text-anchor=\"middle\" x=").count(), 8);
@@ -415,7 +447,7 @@ mod tests {
     fn bands_are_around_their_curves() {
         let band = vec![(0.0, [2.0, 4.0]), (5.0, [f64::NAN, f64::INFINITY]), (10.0, [-1.0, 10.0])];
         let curves = vec![Curve { name: "a".into(), points: vec![(10.0, 5.0)], band }];
-        let chart = CurveChart { title: String::new(), x: "x".into(), y: "y".into(), curves };
+        let chart = chart(curves);
         let svg = stacked(&[chart.clone(), chart]);
         assert!(svg.contains("points=\"60.0,201.0 625.0,30.0 625.0,315.0 60.0,258.0\""), "{svg}");
         assert!(svg.contains("translate(0 360)") && svg.contains("viewBox=\"0 0 640 720\""));

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    category::{CategoryChart, Scale, legend},
+    category::{CategoryChart, Frame, legend},
     svg::palette,
 };
 
@@ -60,7 +60,7 @@ impl GroupChart {
             x: self.x.clone(),
             y: self.y.clone(),
             places: self.places.clone(),
-            lines: Vec::new(),
+            ..CategoryChart::default()
         };
         let values = self.groups.iter().flat_map(|group| group.values.iter().flatten());
         let names = self.groups.iter().map(|group| group.name.as_str());
@@ -70,7 +70,7 @@ impl GroupChart {
         })
     }
 
-    fn group(&self, index: usize, group: &Group, colour: &str, scale: &Scale) -> String {
+    fn group(&self, index: usize, group: &Group, colour: &str, scale: &Frame) -> String {
         let width = scale.room * USED / self.groups.len().max(1) as f64;
         let mut svg = String::new();
         for (place, values) in group.values.iter().enumerate() {
@@ -92,7 +92,7 @@ impl GroupChart {
 }
 
 /// A rectangle between two values.
-fn rectangle(between: [f64; 2], (left, width): (f64, f64), style: &str, scale: &Scale) -> String {
+fn rectangle(between: [f64; 2], (left, width): (f64, f64), style: &str, scale: &Frame) -> String {
     let [low, high] = between.map(|value| scale.y(value));
     let height = low - high;
     format!(
@@ -102,13 +102,13 @@ fn rectangle(between: [f64; 2], (left, width): (f64, f64), style: &str, scale: &
 }
 
 /// A vertical line between two values, in the middle of a shape.
-fn whisker(between: [f64; 2], (left, width): (f64, f64), scale: &Scale) -> String {
+fn whisker(between: [f64; 2], (left, width): (f64, f64), scale: &Frame) -> String {
     let [from, to] = between.map(|value| scale.y(value));
     let middle = left + width / 2.0;
     format!("<path d=\"M{middle:.1} {from:.1}V{to:.1}\" stroke=\"#444\"/>\n")
 }
 
-fn bar(sorted: &[f64], at: (f64, f64), colour: &str, scale: &Scale) -> String {
+fn bar(sorted: &[f64], at: (f64, f64), colour: &str, scale: &Frame) -> String {
     let [Some(least), Some(most)] = [sorted.first(), sorted.last()] else { return String::new() };
     let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
     let mut svg =
@@ -119,7 +119,7 @@ fn bar(sorted: &[f64], at: (f64, f64), colour: &str, scale: &Scale) -> String {
     svg
 }
 
-fn tukey(sorted: &[f64], at: (f64, f64), colour: &str, scale: &Scale) -> String {
+fn tukey(sorted: &[f64], at: (f64, f64), colour: &str, scale: &Frame) -> String {
     if sorted.is_empty() {
         return String::new();
     }

@@ -24,6 +24,7 @@ mod svg;
 mod topology;
 
 pub use self::topology::{heat_map, places, topology};
+pub use axis::Scale;
 pub use category::{CategoryChart, Line};
 pub use curve::{Curve, CurveChart, stacked};
 pub use diagram::{Connection, Diagram, Legend, Node, Stroke, Symbol};

@@ -50,6 +50,7 @@ fn main() -> std::io::Result<()> {
         x: "offered load, flits per node and cycle".to_owned(),
         y: "cycles".to_owned(),
         curves,
+        ..CurveChart::default()
     };
     fs::write(Path::new(&folder).join("routers-booksim.svg"), chart.draw())
 }

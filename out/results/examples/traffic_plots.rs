@@ -110,7 +110,10 @@ fn draw<const N: usize>(
     let curves =
         curves.map(|(name, points)| Curve { name: name.to_owned(), points, band: Vec::new() });
     let (title, x, y) = (title.to_owned(), x.to_owned(), y.to_owned());
-    fs::write(folder.join(file), CurveChart { title, x, y, curves: curves.into() }.draw())
+    fs::write(
+        folder.join(file),
+        CurveChart { title, x, y, curves: curves.into(), ..CurveChart::default() }.draw(),
+    )
 }
 
 /// The accepted load of some sources.

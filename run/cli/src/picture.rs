@@ -62,6 +62,7 @@ fn times(name: &str, points: &[Point], pieces: &[Segment]) -> CurveChart {
         x: "size (KiB)".to_owned(),
         y: "us".to_owned(),
         curves: vec![measured, fit],
+        ..CurveChart::default()
     }
 }
 
@@ -82,6 +83,7 @@ fn rests(name: &str, points: &[Point], pieces: &[Segment]) -> CurveChart {
             curve("distance", points.iter().filter_map(share).collect()),
             curve("half the interval of 95 %", points.iter().map(noise).collect()),
         ],
+        ..CurveChart::default()
     }
 }
 

@@ -8,7 +8,8 @@ use std::{
 };
 
 use draw::{
-    CategoryChart, Curve, CurveChart, Group, GroupChart, GroupShape, HeatChart, Line, stacked,
+    CategoryChart, Curve, CurveChart, Group, GroupChart, GroupShape, HeatChart, Line, Scale,
+    stacked,
 };
 use results::{Columns, NamedColumn};
 use units::{Bandwidth, Bytes, Time};
@@ -61,10 +62,42 @@ pub fn run(arguments: &Plot) -> Result<(), Ending> {
             format!("error: {}: column `{}` holds no number to draw", path.display(), y.name);
         return Err(Ending::new(Exit::Input, message));
     }
+    logarithmic(arguments, &gathered, [x, y])?;
     let output = output(arguments)?;
     let svg = draw(arguments, gathered, [x, y], by);
     write_drawing(output, &svg)?;
     if arguments.output.is_none() { print(&format!("{FIGURE}\n")) } else { Ok(()) }
+}
+
+/// Refuses logarithmic axes where there are none, and warns of values that have no place on them.
+fn logarithmic(
+    arguments: &Plot,
+    gathered: &Gathered,
+    [x, y]: [&NamedColumn; 2],
+) -> Result<(), Ending> {
+    let refuse = |message: String| Err(Ending::new(Exit::Usage, format!("error: {message}")));
+    let flag = if arguments.log_x { "--log-x" } else { "--log-y" };
+    if (arguments.log_x || arguments.log_y) && arguments.kind != Shape::Line {
+        return refuse(format!("{flag}: only lines have logarithmic axes"));
+    }
+    let numbers = gathered.numbers.as_deref();
+    if arguments.log_x && numbers.is_none() {
+        return refuse(format!("--log-x: `{}` is no column of numbers", x.name));
+    }
+    let values = gathered.cells.iter().flatten().filter_map(|cell| mean(cell));
+    let count = |values: &mut dyn Iterator<Item = f64>| values.filter(|it| *it <= 0.0).count();
+    let without = [
+        (arguments.log_x, x, count(&mut numbers.into_iter().flatten().copied())),
+        (arguments.log_y, y, count(&mut values.into_iter())),
+    ];
+    for (_, column, count) in without.iter().filter(|(used, _, count)| *used && *count > 0) {
+        let name = &column.name;
+        let (values, are) = if *count == 1 { ("value", "is") } else { ("values", "are") };
+        let message =
+            format!("{count} {values} of `{name}` {are} not above 0, and {are} not drawn");
+        eprintln!("warning: {message}");
+    }
+    Ok(())
 }
 
 /// The columns that vary in a study, loads included and seeds not, and have several values where a
@@ -292,6 +325,8 @@ fn draw(
     gathered.cells.iter_mut().flatten().flatten().for_each(|value| *value *= factor);
     let title = arguments.title.clone();
     let Gathered { places, numbers, groups, cells } = gathered;
+    let scales = [arguments.log_x, arguments.log_y]
+        .map(|is_log| if is_log { Scale::Logarithmic } else { Scale::Even });
     let name = |group: String| if by.is_some() { group } else { String::new() };
     match (arguments.kind, numbers) {
         (Shape::Line, Some(numbers)) => {
@@ -304,7 +339,7 @@ fn draw(
                 Curve { name: name(group), points, band: Vec::new() }
             };
             let curves = groups.into_iter().zip(cells).map(curve).collect();
-            stacked(&[CurveChart { title, x, y, curves }])
+            stacked(&[CurveChart { title, x, y, scales, curves }])
         }
         (Shape::Line, None) => {
             // A line without a name would be drawn as bars.
@@ -314,7 +349,7 @@ fn draw(
                 points: cells.iter().map(|cell| mean(cell)).collect(),
             };
             let lines = groups.into_iter().zip(cells).map(line).collect();
-            CategoryChart { title, x: x.name.clone(), y, places, lines }.draw()
+            CategoryChart { title, x: x.name.clone(), y, scale: scales[1], places, lines }.draw()
         }
         (Shape::Bar | Shape::Box, _) => {
             let boxes = arguments.kind == Shape::Box;

@@ -164,6 +164,7 @@ fn plot(title: &str, runs: &[Drawn]) -> [CurveChart; 2] {
             x: "offered load, part of the bandwidth of a host's link".to_owned(),
             y: unit.to_owned(),
             curves: runs.iter().map(curve).collect(),
+            ..CurveChart::default()
         }
     };
     let latency = |point: &PointRow| {

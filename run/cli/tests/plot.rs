@@ -141,6 +141,31 @@ fn negative_values() {
 }
 
 /// A figure that is named is replaced, one that is not named is kept.
+/// Nodes and times of several decades are seen on logarithmic axes; what is not above zero is told,
+/// and drawings without such axes are refused.
+#[test]
+fn logarithmic_axes() {
+    let folder = Folder::new("plot-logarithmic");
+    folder.write("t.csv", "nodes,seconds\n1,0.01\n100,100\n10000,1\n");
+    let svg = drawn(&folder, "t.csv --x nodes --y seconds --log-x --log-y");
+    assert!(svg.contains("points=\"60.0,315.0 342.5,30.0 625.0,172.5\""), "{svg}");
+    folder.write("t.csv", "nodes,seconds,kind\n0,0.01,a\n100,0,b\n10000,1,a\n");
+    let ended = folder.heddle("plot t.csv --x nodes --y seconds --log-x --log-y -o figure.svg");
+    assert_eq!(ended.code, 0);
+    for column in ["nodes", "seconds"] {
+        let expected = format!("1 value of `{column}` is not above 0, and is not drawn");
+        assert!(ended.stderr.contains(&expected), "{}", ended.stderr);
+    }
+    for (arguments, expected) in [
+        ("--x nodes --log-y --kind bar", "--log-y: only lines have logarithmic axes"),
+        ("--x kind --log-x", "--log-x: `kind` is no column of numbers"),
+    ] {
+        let ended = folder.heddle(&format!("plot t.csv --y seconds {arguments} -o figure.svg"));
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    }
+}
+
 #[test]
 fn a_figure_is_replaced_if_it_is_named() {
     let folder = studied("plot-again");

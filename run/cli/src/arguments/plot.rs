@@ -30,6 +30,12 @@ pub struct Plot {
     /// The kind of drawing
     #[arg(long, value_enum, default_value_t = Shape::Line)]
     pub kind: Shape,
+    /// A logarithmic horizontal axis, for lines over a column of numbers
+    #[arg(long)]
+    pub log_x: bool,
+    /// A logarithmic vertical axis, for lines
+    #[arg(long)]
+    pub log_y: bool,
     /// The heading
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub title: String,
