@@ -1,5 +1,6 @@
 // Several runs side by side.
 
+import { versus } from "./curves";
 import { h, legend, s, section, table } from "./dom";
 import { exact, percent, time } from "./format";
 import { groupName, type Run } from "./model";
@@ -13,9 +14,23 @@ function change(value: number, base: number): string {
   return `${share > 0 ? "+" : ""}${percent(share)}`;
 }
 
-export function compare(runs: Run[], timelines: Timeline[]): HTMLElement | null {
-  const programs = runs.filter((run) => run.kind === "program");
-  if (programs.length < 2) return null;
+/** The runs of a kind that are compared: several, or none. */
+export function compared(runs: Run[], kind: Run["kind"]): Run[] {
+  const found = runs.filter((run) => run.kind === kind);
+  return found.length > 1 ? found : [];
+}
+
+export function compare(runs: Run[], timelines: Timeline[]): HTMLElement {
+  const [programs, traffic] = [compared(runs, "program"), compared(runs, "traffic")];
+  return section(
+    "compare",
+    "Comparison",
+    ...(programs.length > 0 ? ofPrograms(programs, timelines) : []),
+    ...(traffic.length > 0 ? [versus(traffic), settings(traffic)] : []),
+  );
+}
+
+function ofPrograms(programs: Run[], timelines: Timeline[]): (HTMLElement | null)[] {
   const [base] = programs;
   const most = Math.max(...programs.map((run) => run.summary?.makespan_ps ?? 0), 1);
   const bars = programs.map((run) => {
@@ -33,9 +48,7 @@ export function compare(runs: Run[], timelines: Timeline[]): HTMLElement | null 
     const name = h("span", {}, run.name);
     return h("div", { class: "versus" }, name, box, h("span", {}, shown, differs));
   });
-  return section(
-    "compare",
-    "Comparison",
+  return [
     legend(PARTS.map(([, name, style]) => [name, style])),
     h("div", { class: "bars" }, ...bars),
     figures(programs),
@@ -45,7 +58,7 @@ export function compare(runs: Run[], timelines: Timeline[]): HTMLElement | null 
     h("h3", {}, "Timelines on one scale of time"),
     h("p", { class: "about" }, "What moves one of them moves the others."),
     ...timelines.map((timeline) => timeline.element),
-  );
+  ];
 }
 
 /** Figures of each run, with differences from the first. */

@@ -1,7 +1,7 @@
 // The page: reads the document, and shows what each run has.
 
 import { calls, places } from "./calls";
-import { compare } from "./compare";
+import { compare, compared } from "./compare";
 import { curves } from "./curves";
 import { h, redrawAll } from "./dom";
 import { ladder } from "./ladder";
@@ -100,16 +100,16 @@ function start() {
   const top = h("div", { class: "top" });
   const show = (place: number) => {
     if (place < 0) {
-      const compared = compare(runs, linked(runs));
-      content.replaceChildren(...(compared ? [compared] : []));
+      content.replaceChildren(compare(runs, linked(runs)));
     } else {
       content.replaceChildren(...sections(runs[place]).filter((shown) => shown !== null));
     }
     top.replaceChildren(navigation(content));
   };
-  const programs = runs.filter((run) => run.kind === "program").length;
+  const kinds = ["program", "traffic"] as const;
+  const isCompared = kinds.some((kind) => compared(runs, kind).length > 0);
   const names: [string, number][] = runs.map((run, place) => [run.name, place]);
-  if (programs > 1) names.unshift(["Comparison", -1]);
+  if (isCompared) names.unshift(["Comparison", -1]);
   const first = names[0][1];
   const tabs = names.map(([name, place]) => {
     const tab = h("button", { type: "button", "aria-pressed": String(place === first) }, name);

@@ -307,6 +307,29 @@ fn pages_are_alike_and_closed() {
     );
 }
 
+/// Curves of two routings in the same plots, and the setting in which they differ.
+#[test]
+fn traffic_beside_each_other() {
+    let Some(chromium) = browser() else { return };
+    let folder = Folder::new("report-traffic");
+    let run = "run traffic:uniform --network packet --topology torus:dims=3x3 --load 0.2,0.4 -q \
+               --set traffic.time=5us";
+    success(&folder.heddle(&format!("{run} -o one")));
+    success(&folder.heddle(&format!("{run} --routing adaptive -o other")));
+    success(&folder.heddle("report one other -o both.html"));
+    let page = json!({
+        "file": folder.path("both.html"),
+        "texts": [
+            ["#compare .plot:nth-of-type(1) .u-series:nth-child(2) .u-label", "one"],
+            ["#compare .plot:nth-of-type(1) .u-series:nth-child(5) .u-label", "other"],
+            ["#compare .scroll tbody code", "network.routing"],
+            ["#compare .scroll tbody td:last-child", "adaptive"],
+        ],
+        "canvases": [1, 2].map(|plot| format!("#compare .plot:nth-of-type({plot}) canvas")),
+    });
+    open(&folder, &chromium, &[page]);
+}
+
 /// Two runs side by side: the second has a higher latency.
 #[test]
 fn two_runs_beside_each_other() {

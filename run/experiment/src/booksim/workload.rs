@@ -245,14 +245,24 @@ fn destinations(
             };
             Pattern::RandomPermutation { seed }
         }
-        "tornado" => {
+        "tornado" | "neighbor" => {
             let digits = digits(values, &given)?;
-            Pattern::Flows(digits.shifted(nodes, digits.row.div_ceil(2) - 1))
+            let shift = if word == "tornado" { digits.row.div_ceil(2) - 1 } else { 1 };
+            let flows = digits.shifted(nodes, shift);
+            if flows.iter().any(|&(_, to)| to >= nodes) {
+                let Digits { row, dimensions } = digits;
+                let message = format!(
+                    "{word} shifts nodes in rows of {row} and {dimensions} dimensions, which \
+                     {nodes} nodes do not fill"
+                );
+                let help = format!("{word}(K,N) says others than the keys k and n");
+                return Err(values.wrong("traffic", message).help(help));
+            }
+            Pattern::Flows(flows)
         }
-        "neighbor" => Pattern::Flows(digits(values, &given)?.shifted(nodes, 1)),
         "hotspot" => hot_spots(values, &given, nodes)?,
         "background" => {
-            let excluded = numbers(values, given.first().copied().unwrap_or_default())?;
+            let excluded = numbers(values, NODE, given.first().copied().unwrap_or_default())?;
             let others = (0..nodes).filter(|node| !excluded.contains(node));
             Pattern::Weighted(others.map(|node| (node, 1)).collect())
         }
@@ -275,11 +285,13 @@ fn fits(values: &Values, word: &str, nodes: u32) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-fn numbers(values: &Values, text: &str) -> Result<Vec<u32>, Diagnostic> {
+/// A number of the list that patterns have.
+const NODE: &str = "a number of a node";
+
+fn numbers(values: &Values, what: &str, text: &str) -> Result<Vec<u32>, Diagnostic> {
     let number = |text: &str| {
-        text.parse().map_err(|_| {
-            values.wrong("traffic", format!("expected a number of a node, found `{text}`"))
-        })
+        text.parse()
+            .map_err(|_| values.wrong("traffic", format!("expected {what}, found `{text}`")))
     };
     file::list(text).into_iter().map(number).collect()
 }
@@ -287,12 +299,12 @@ fn numbers(values: &Values, text: &str) -> Result<Vec<u32>, Diagnostic> {
 /// All traffic to some nodes, in proportion to their rates.
 fn hot_spots(values: &Values, given: &[&str], nodes: u32) -> Result<Pattern, Diagnostic> {
     let spots = match given.first() {
-        Some(text) => numbers(values, text)?,
+        Some(text) => numbers(values, NODE, text)?,
         // BookSim draws one; a run of Heddle's can be repeated.
         None => vec![nodes / 2],
     };
     let mut rates = match given.get(1) {
-        Some(text) => numbers(values, text)?,
+        Some(text) => numbers(values, "a whole number as a rate", text)?,
         None => vec![1],
     };
     let last = rates.last().copied().unwrap_or(1);
