@@ -24,9 +24,9 @@
 /* A process may be kept from its processor for so long, in nanoseconds, beside what is expected. */
 #define PATIENCE 1e6
 
-/* A rail that was found slower carries no messages perhaps. So often, in nanoseconds, a mark with
- * so many bytes looks whether it still is; so many times in a row, as processes may be late, too.
- */
+/* A rail that was found slower carries fewer messages, or none. So often, in nanoseconds, a mark
+ * with so many bytes looks whether it still is; so many times in a row, as processes may be late,
+ * too, unless it takes half as long as the rail as it was found, or longer. */
 #define PROBE_EVERY 250e6
 #define PROBE_BYTES (32 * 1024)
 #define PROBES 5
@@ -90,6 +90,14 @@ static double expected_by_bytes(unsigned rail, uint64_t bytes)
            + (double)bytes * (double)heddle.rails[rail].gap_per_byte / (1 << 20);
 }
 
+/* The same over the rail as it was found to be. */
+static double expected_at_present(unsigned rail, double expected)
+{
+    double times = (double)heddle_rate(heddle.host, (uint8_t)rail)
+                   / (double)(heddle.rails[rail].gap_per_byte + 1);
+    return heddle.round_trips[rail] + (expected - heddle.round_trips[rail]) * times;
+}
+
 static void send_mark(struct heddle_endpoint *endpoint, unsigned rail, enum kind kind,
                       unsigned about)
 {
@@ -110,6 +118,10 @@ static void send_mark(struct heddle_endpoint *endpoint, unsigned rail, enum kind
     if (heddle_send_small(way, HEDDLE_TAG_MARK, &mark, sizeof mark, padding) != OPAL_SUCCESS)
         return;
     way->sent = way->marked = mark.sent;
+    if (kind == PROBE) {
+        way->is_probed = true;
+        way->probed = mark.time;
+    }
     if (way->marks++ == 0)
         way->since = mark.time;
     way->is_active = false;
@@ -128,7 +140,8 @@ static void send_mark(struct heddle_endpoint *endpoint, unsigned rail, enum kind
 static void probe(struct heddle_endpoint *endpoint, unsigned rail, unsigned again)
 {
     endpoint->ways[rail].probes = again;
-    send_mark(endpoint, rail, PROBE, 0);
+    if (!endpoint->ways[rail].is_probed)
+        send_mark(endpoint, rail, PROBE, 0);
 }
 
 /* Counts a message, and looks after the rails. */
@@ -147,8 +160,8 @@ void heddle_sent(struct heddle_endpoint *endpoint, unsigned rail, size_t bytes)
         send_mark(endpoint, rail, PLAIN, 0);
     for (unsigned other = 0; other < heddle.count; other++) {
         const struct heddle_way *it = &endpoint->ways[other];
-        if (heddle_is_slower(heddle.host, (uint8_t)other) && it->btl && it->marks == 0
-            && heddle_now() - it->last_time > PROBE_EVERY)
+        if (heddle_is_slower(heddle.host, (uint8_t)other) && it->btl && !it->is_probed
+            && heddle_now() - it->probed > PROBE_EVERY)
             probe(endpoint, other, PROBES - 1);
     }
 }
@@ -226,9 +239,13 @@ static void confirmed(const struct mark *mark)
         arrived_at_last(mark->rail, now);
     if (mark->kind == WITNESS)
         testify(endpoint, mark);
-    if (mark->kind == PROBE && now - mark->time <= LATE_BY * mark->expected)
+    if (mark->kind != PROBE)
+        return;
+    way->is_probed = false;
+    if (now - mark->time <= LATE_BY * mark->expected)
         heddle_as_fast(heddle.host, mark->rail);
-    else if (mark->kind == PROBE && way->probes > 0 && !heddle.ends)
+    else if (way->probes > 0 && !heddle.ends
+             && now - mark->time < expected_at_present(mark->rail, mark->expected) / LATE_BY)
         probe(endpoint, mark->rail, way->probes - 1);
 }
 

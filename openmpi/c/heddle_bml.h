@@ -43,6 +43,8 @@ struct heddle_way {
     unsigned marks;                   /* marks without a confirmation */
     unsigned probes;                  /* how many may follow one that was late */
     bool is_active;                   /* it has carried something since the last mark */
+    bool is_probed;                   /* a mark that looks whether it is slower is under way */
+    double probed;                    /* when the last of these left, in nanoseconds */
     double since;                     /* when the first of them left, or one was confirmed */
     double last_time;                 /* when the last was confirmed, in nanoseconds */
 };

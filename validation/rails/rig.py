@@ -138,6 +138,8 @@ class Rig:
             "OMPI_MCA_pml": "ob1",
             "OMPI_MCA_btl": "tcp,self",
             "OMPI_MCA_btl_tcp_if_include": ",".join(self.state["rails"]),
+            # Rails of another rig have the same addresses.
+            "OMPI_MCA_bml_heddle_cache": self.folder / "cache",
         }
         return {**os.environ, **{name: str(value) for name, value in own.items()}}
 

@@ -1,7 +1,11 @@
 //! The frame of a drawing, text that is safe inside it, and its colours.
 
-/// Colours that people with colour blindness can tell apart (Okabe and Ito, 2008).
-const PALETTE: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+/// Colours that people with colour blindness can tell apart (Okabe and Ito, 2008), and after them
+/// darker ones (P. Tol, 2021).
+const PALETTE: [&str; 12] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#332288", "#882255",
+    "#999933", "#555555", "#44aa99", "#aa4499",
+];
 
 /// The colours of the palette, over and over.
 pub fn palette() -> impl Iterator<Item = &'static str> {

@@ -82,14 +82,25 @@ fn logarithmic(
     }
     let numbers = gathered.numbers.as_deref();
     if arguments.log_x && numbers.is_none() {
-        return refuse(format!("--log-x: `{}` is no column of numbers", x.name));
+        return refuse(format!(
+            "--log-x: `{}` is no column of numbers\n  help: leave it out: places that are no numbers, \
+             such as sizes and times, are at equal distances",
+            x.name
+        ));
     }
     let values = gathered.cells.iter().flatten().filter_map(|cell| mean(cell));
     let count = |values: &mut dyn Iterator<Item = f64>| values.filter(|it| *it <= 0.0).count();
     let without = [
         (arguments.log_x, x, count(&mut numbers.into_iter().flatten().copied())),
-        (arguments.log_y, y, count(&mut values.into_iter())),
+        (arguments.log_y, y, count(&mut values.clone())),
     ];
+    let all = gathered.cells.iter().flatten().filter(|cell| !cell.is_empty()).count();
+    if arguments.log_y && count(&mut values.clone()) == all {
+        return Err(Ending::new(
+            Exit::Input,
+            format!("error: --log-y: no value of `{}` is above 0", y.name),
+        ));
+    }
     for (_, column, count) in without.iter().filter(|(used, _, count)| *used && *count > 0) {
         let name = &column.name;
         let (values, are) = if *count == 1 { ("value", "is") } else { ("values", "are") };

@@ -299,6 +299,15 @@ fn without_effect() {
     assert!(!warned("rails.notice=true", "no effect"));
     assert!(warned("rail.a.weight=3", "rail.a.weight has no effect"));
     assert!(!warned("rail.a.weight=3 --set rails.policy=weighted", "no effect"));
+    // Large messages take one rail, unless they are split or the user has said that they are not.
+    let large = "each large message takes one rail";
+    let remarked = |settings: &str| {
+        folder.heddle(&format!("{run} workload.size=1MiB {settings}")).stdout.contains(large)
+    };
+    assert!(remarked(""));
+    for settings in ["rails.stripes=water-filling", "rails.stripes=none", "rails.policy=single:a"] {
+        assert!(!remarked(&format!("--set {settings}")), "{settings}");
+    }
     // Overheads that nobody set are named with their rail.
     let star = "topology = \"star:hosts=2\"";
     folder.write("machine.toml", &format!("[rail.a]\n{star}\n[rail.b]\n{star}\n"));

@@ -317,6 +317,7 @@ fn traffic_beside_each_other() {
     success(&folder.heddle(&format!("{run} -o one")));
     success(&folder.heddle(&format!("{run} --routing adaptive -o other")));
     success(&folder.heddle("report one other -o both.html"));
+    let canvases = [1, 2].map(|plot| format!("#compare .plot:nth-of-type({plot}) canvas"));
     let page = json!({
         "file": folder.path("both.html"),
         "texts": [
@@ -325,7 +326,7 @@ fn traffic_beside_each_other() {
             ["#compare .scroll tbody code", "network.routing"],
             ["#compare .scroll tbody td:last-child", "adaptive"],
         ],
-        "canvases": [1, 2].map(|plot| format!("#compare .plot:nth-of-type({plot}) canvas")),
+        "canvases": canvases,
     });
     open(&folder, &chromium, &[page]);
 }

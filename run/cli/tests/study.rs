@@ -14,6 +14,9 @@ source = "pattern:linear-alltoall"
 [network]
 model = "infiniband"
 
+[loggops]
+o = "200 ns"
+
 [study]
 network.topology = ["torus:dims=4x4", { kind = "fat-tree", levels = 2, radix = 8 }]
 ranks = [4, 8]
@@ -109,7 +112,7 @@ fn an_interrupted_study_goes_on() {
 #[test]
 fn failures_are_rows() {
     let folder = Folder::new("study-failures");
-    folder.write("machine.toml", "[loggops]\nL = \"1 us\"\n");
+    folder.write("machine.toml", "[loggops]\nL = \"1 us\"\no = \"1 us\"\n");
     folder.write(
         "study.toml",
         "[workload]\nsource = \"pattern:linear-alltoall\"\nranks = 4\n\
@@ -126,7 +129,8 @@ fn failures_are_rows() {
     assert!(ended.stderr.contains("run 1 failed: "), "{}", ended.stderr);
     let table = read(&folder, "out/runs.csv");
     assert!(table.contains("1,missing.toml,"), "{table}");
-    let text = "[network]\nmodel = \"infiniband\"\ntopology = \"star:hosts=4\"\n";
+    let text = "[network]\nmodel = \"infiniband\"\ntopology = \"star:hosts=4\"\n\
+                [loggops]\no = \"1 us\"\n";
     folder.write("missing.toml", text);
     let ended = folder.heddle("study study.toml -o out --retry-failed");
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
@@ -144,7 +148,7 @@ fn reasons_and_remarks_name_their_runs() {
         folder.write("study.toml", &text);
     };
     study("size = [\"1B\", \"1KiB\"]\ntopology = [\"star:hosts=8\", \"star:hosts=4\"]\n");
-    let ended = folder.heddle("study study.toml -o crowded");
+    let ended = folder.heddle("study study.toml -o crowded --set loggops.o=200ns");
     assert_eq!((ended.code, &*ended.stdout), (0, "4 of 4 runs; the table is crowded/runs.csv\n"));
     assert_eq!(ended.stderr, "remark: runs 1, 3: 8 ranks on 4 hosts: up to 2 on each\n");
     study("size = [\"1B\", \"1KiB\"]\ntopology = [\"star:hosts=8\", \"torus:dims=2xx\"]\n");
@@ -272,4 +276,31 @@ fn another_study_is_refused() {
     let ended = folder.heddle("study study.toml -o full");
     assert_eq!(ended.code, 4);
     assert!(ended.stderr.contains("is not empty"), "{}", ended.stderr);
+}
+
+/// Seeds that are counted and seeds that are listed contradict each other. A topology that varies
+/// takes the place of rails, and what defaults decide is told once for all runs.
+#[test]
+fn contradictions_and_defaults() {
+    let folder = Folder::new("study-contradictions");
+    let base = "[workload]\nsource = \"pattern:bulk-reply\"\nranks = 2\n";
+    for lists in ["seeds = 2\nrun.seed = [3, 4]", "run.seed = [3, 4]\nseeds = 2"] {
+        folder.write("study.toml", &format!("{base}[study]\n{lists}\n"));
+        let ended = folder.heddle("study study.toml -o study");
+        assert_eq!(ended.code, 1);
+        assert!(ended.stderr.contains("`run.seed` varies already"), "{}", ended.stderr);
+    }
+    let rail = "model = \"loggops\"\nloggops = { L = \"1 us\", o = \"1 us\", g = \"1 us\", G = \
+                \"1 ns/B\" }\n";
+    let rails = format!("{base}[rail.one]\n{rail}[rail.two]\n{rail}");
+    let topologies = "network.topology = [\"star:hosts=2\", \"star:hosts=4\"]";
+    folder.write("study.toml", &format!("{rails}[study]\n{topologies}\n"));
+    let ended = folder.heddle("study study.toml -o rails");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let expected = "all runs: settings of the machine for other models than infiniband: rail.one, \
+                    rail.two";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    let expected = "all runs: defaults that nobody set make more than a tenth of the critical \
+                    path: overhead (loggops.o = 200 ns)";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
 }

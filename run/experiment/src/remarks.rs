@@ -26,7 +26,8 @@ pub(crate) fn on_settings(
 /// Remarks on what the results rest on.
 pub(crate) fn on_results(configuration: &Configuration, summary: &Summary) -> Vec<String> {
     let unset = unset_costs(configuration, summary);
-    unset.into_iter().chain(measured_here(configuration, summary)).collect()
+    let of_rails = one_rail_each(configuration, summary);
+    unset.into_iter().chain(of_rails).chain(measured_here(configuration, summary)).collect()
 }
 
 /// A remark on computation that was measured while the program ran, if it is more than a tenth of
@@ -46,29 +47,60 @@ fn measured_here(configuration: &Configuration, summary: &Summary) -> Option<Str
 }
 
 /// A remark on parameters of LogGOPS that nobody set although each of them makes more than a tenth
-/// of the critical path. Where the network has switches, those are the overheads of hosts.
+/// of the critical path.
 fn unset_costs(configuration: &Configuration, summary: &Summary) -> Option<String> {
-    let (path, makespan) = (summary.critical_path?, summary.makespan_ps?);
-    let costs = match configuration.model() {
-        scope::Model::Rails => {
-            let mut rails = configuration.by_rail().ok()?.into_iter();
-            rails.find_map(|(name, alone)| {
-                let costs = unset(&alone, path, &format!("rail.{name}."));
-                (!costs.is_empty()).then_some(costs)
-            })?
-        }
-        _ => unset(configuration, path, ""),
+    let costs = much(configuration, summary);
+    let each = costs.iter().map(|(what, share, said)| format!("{what} {share:.0} % ({said})"));
+    let all = each.collect::<Vec<_>>().join(", ");
+    let message = format!("defaults that nobody set make much of the critical path: {all}");
+    (!costs.is_empty()).then_some(message)
+}
+
+/// Remarks on what the results of a run of a study rest on, in words that suit many runs.
+pub(crate) fn on_results_of_study(configuration: &Configuration, summary: &Summary) -> Vec<String> {
+    let costs = much(configuration, summary);
+    let each = costs.iter().map(|(what, _, said)| format!("{what} ({said})"));
+    let all = each.collect::<Vec<_>>().join(", ");
+    let message =
+        format!("defaults that nobody set make more than a tenth of the critical path: {all}");
+    let unset = (!costs.is_empty()).then_some(message);
+    unset.into_iter().chain(one_rail_each(configuration, summary)).collect()
+}
+
+/// A remark on large messages that take one rail each, although there are several.
+fn one_rail_each(configuration: &Configuration, summary: &Summary) -> Option<String> {
+    let whole = configuration.value(keys::rails::WHOLE)?.get();
+    let mean = summary.bytes.checked_div(summary.messages)?;
+    let is_spread = !configuration.value(keys::rails::POLICY)?.starts_with("single:");
+    let is_whole = configuration.model() == scope::Model::Rails
+        && configuration.word(keys::rails::STRIPES) == "none"
+        && !configuration.is_said(keys::rails::STRIPES);
+    (is_whole && is_spread && mean > whole).then(|| {
+        "each large message takes one rail, as rails.stripes is none; water-filling splits those of \
+         more than rails.whole"
+            .to_owned()
+    })
+}
+
+/// The costs that nobody set and that make more than a tenth of the critical path: their name,
+/// share in per cent, and the key with its value. Where the network has switches, those are the
+/// overheads of hosts.
+fn much(configuration: &Configuration, summary: &Summary) -> Vec<(&'static str, f64, String)> {
+    let (Some(path), Some(makespan)) = (summary.critical_path, summary.makespan_ps) else {
+        return Vec::new();
     };
     let share = |part: u64| part as f64 * 100.0 / makespan.max(1) as f64;
-    let much: Vec<_> = costs
-        .into_iter()
-        .filter(|(_, part, _)| share(*part) > 10.0)
-        .map(|(what, part, said)| format!("{what} {:.0} % ({said})", share(part)))
-        .collect();
-    (!much.is_empty()).then(|| {
-        let much = much.join(", ");
-        format!("defaults that nobody set make much of the critical path: {much}")
-    })
+    let of = |configuration: &Configuration, prefix: &str| -> Vec<_> {
+        let costs = unset(configuration, path, prefix).into_iter();
+        let costs = costs.map(|(what, part, said)| (what, share(part), said));
+        costs.filter(|(_, share, _)| *share > 10.0).collect()
+    };
+    if configuration.model() != scope::Model::Rails {
+        return of(configuration, "");
+    }
+    let rails = configuration.by_rail().unwrap_or_default().into_iter();
+    let mut found = rails.map(|(name, alone)| of(&alone, &format!("rail.{name}.")));
+    found.find(|costs| !costs.is_empty()).unwrap_or_default()
 }
 
 /// The costs of a network that nobody set: their name, their part of a critical path, and the key

@@ -22,6 +22,7 @@ use traffic::Point;
 use crate::{
     Failure, Measured, Mistakes, Observers, Plan, TrafficPlan,
     ladder::Known,
+    remarks,
     settings::{
         configuration::{Configuration, Request},
         diagnostic::{Diagnostic, Place, Source},
@@ -216,7 +217,8 @@ impl Study {
         }
         let plan = shared.plan(configuration)?;
         let summary = plan.job(Observers::default()).run()?.summary;
-        Ok((vec![flat(&summary)], [summary.remarks, plan.remarks].concat()))
+        let of_results = remarks::on_results_of_study(plan.configuration(), &summary);
+        Ok((vec![flat(&summary)], [summary.remarks, plan.remarks, of_results].concat()))
     }
 }
 

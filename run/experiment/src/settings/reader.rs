@@ -24,6 +24,8 @@ pub(super) struct Reader {
     diagnostics: Vec<Diagnostic>,
     /// True if the workload may be a study file.
     is_study: bool,
+    /// True if the topology is one of those of a study.
+    varies_topology: bool,
 }
 
 impl Default for Reader {
@@ -44,7 +46,7 @@ impl Default for Reader {
 impl Reader {
     /// Goes on from settings that were read before.
     pub const fn of(configuration: Configuration) -> Self {
-        Self { configuration, diagnostics: Vec::new(), is_study: false }
+        Self { configuration, diagnostics: Vec::new(), is_study: false, varies_topology: false }
     }
 
     /// Reads everything that a request names, in the order of its layers.
@@ -62,6 +64,9 @@ impl Reader {
         file: &Path,
     ) -> Result<Configuration, Mistakes> {
         self.is_study = true;
+        let topology = keys::network::TOPOLOGY.id();
+        self.varies_topology =
+            assignments.iter().any(|it| it.key == topology && it.group.is_none());
         self.layers(request);
         self.assign_all(assignments, file);
         self.finish()
@@ -141,7 +146,9 @@ impl Reader {
             Model::Infiniband.name()
         };
         let place = configuration.place(TOPOLOGY);
-        let asked = configuration.argument(TOPOLOGY).filter(|_| !configuration.rails.is_empty());
+        let of_study = self.varies_topology.then_some("[study]");
+        let asked = configuration.argument(TOPOLOGY).or(of_study);
+        let asked = asked.filter(|_| !configuration.rails.is_empty());
         // Asked for beside rails, the model takes their place.
         let origin =
             asked.map_or(Origin::Same(TOPOLOGY.name()), |asked| Origin::Argument(asked.to_owned()));

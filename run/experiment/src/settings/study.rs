@@ -205,9 +205,13 @@ impl Reader<'_> {
             let message = format!("`seeds` is the number of seeds, 1 to {MOST}");
             return self.wrong(span, message, None);
         };
+        let varied = Varied::Key(keys::run::SEED.id());
+        if self.axes.iter().any(|axis| axis.varied.contains(&varied)) {
+            return self.wrong(span, format!("`{}` varies already", varied.name()), None);
+        }
         let place = self.place(span);
         let levels = (1..=count).map(|seed| vec![(Raw::Integer(seed.to_string()), place.clone())]);
-        let varied = vec![Varied::Key(keys::run::SEED.id())];
+        let varied = vec![varied];
         self.axes.push(Axis { varied, levels: levels.collect(), place: place.clone() });
     }
 
