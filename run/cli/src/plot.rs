@@ -83,8 +83,8 @@ fn logarithmic(
     let numbers = gathered.numbers.as_deref();
     if arguments.log_x && numbers.is_none() {
         return refuse(format!(
-            "--log-x: `{}` is no column of numbers\n  help: leave it out: places that are no numbers, \
-             such as sizes and times, are at equal distances",
+            "--log-x: `{}` is no column of numbers\n  help: leave it out: places that are no \
+             numbers, such as sizes and times, are at equal distances",
             x.name
         ));
     }

@@ -76,8 +76,8 @@ fn one_rail_each(configuration: &Configuration, summary: &Summary) -> Option<Str
         && configuration.word(keys::rails::STRIPES) == "none"
         && !configuration.is_said(keys::rails::STRIPES);
     (is_whole && is_spread && mean > whole).then(|| {
-        "each large message takes one rail, as rails.stripes is none; water-filling splits those of \
-         more than rails.whole"
+        "each large message takes one rail, as rails.stripes is none; water-filling splits those \
+         of more than rails.whole"
             .to_owned()
     })
 }

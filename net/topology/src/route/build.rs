@@ -217,8 +217,8 @@ fn misfit(algorithm: Algorithm, needs: &str) -> Fault {
     Fault::new(format!("routing {} needs {needs}", algorithm.name()))
         .help(
             "min-hop, up-down and minimal fit every topology; load chooses in `adaptive` on grids, \
-             `adaptive-up` on trees, and `ugal-l`, `ugal-g` and `par` on dragonfly, HyperX and slim \
-             fly"
+             `adaptive-up` on trees, and `ugal-l`, `ugal-g` and `par` on dragonfly, HyperX and \
+             slim fly"
                 .to_owned(),
         )
 }
