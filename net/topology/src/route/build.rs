@@ -214,13 +214,12 @@ pub(crate) fn by_formula_alone(topology: &Topology, routing: Routing) -> Option<
 }
 
 fn misfit(algorithm: Algorithm, needs: &str) -> Fault {
-    Fault::new(format!("routing {} needs {needs}", algorithm.name()))
-        .help(
-            "min-hop, up-down and minimal fit every topology; load chooses in `adaptive` on grids, \
+    Fault::new(format!("routing {} needs {needs}", algorithm.name())).help(
+        "min-hop, up-down and minimal fit every topology; load chooses in `adaptive` on grids, \
              `adaptive-up` on trees, and `ugal-l`, `ugal-g` and `par` on dragonfly, HyperX and \
              slim fly"
-                .to_owned(),
-        )
+            .to_owned(),
+    )
 }
 
 fn up_down(topology: &Topology, prefer: Option<&tree::Formula>) -> Result<Next, Fault> {
