@@ -90,7 +90,7 @@ fn part(arguments: &Arguments, study: &Study) -> Result<Range<usize>, Ending> {
 
 /// The runs with what varies, as CSV is shown to people.
 fn listed(study: &Study, part: Range<usize>) -> String {
-    let head: Vec<String> = ["run"].into_iter().chain(study.columns()).map(str::to_owned).collect();
+    let head: Vec<String> = ["run".to_owned()].into_iter().chain(study.columns()).collect();
     let row =
         |run: usize| [run.to_string()].into_iter().chain(study.values(run)).collect::<Vec<_>>();
     let rows: Vec<Vec<String>> = part.map(row).collect();

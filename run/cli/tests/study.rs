@@ -293,6 +293,26 @@ fn contradictions_and_defaults() {
     let rail = "model = \"loggops\"\nloggops = { L = \"1 us\", o = \"1 us\", g = \"1 us\", G = \
                 \"1 ns/B\" }\n";
     let rails = format!("{base}[rail.one]\n{rail}[rail.two]\n{rail}");
+    // A key of one rail varies: there and back, 2 us of overheads and 1 or 9 us of latency.
+    folder
+        .write("study.toml", &format!("{rails}[study]\nrail.one.loggops.L = [\"1us\", \"9us\"]\n"));
+    let ended = folder.heddle("study study.toml -o one --set rails.policy=single:one");
+    assert_eq!((ended.code, &*ended.stderr), (0, ""));
+    let table = read(&folder, "one/runs.csv");
+    let rows = cells(&table);
+    assert_eq!(rows[0][1], "rail.one.loggops.L");
+    let place = rows[0].iter().position(|name| *name == "makespan_ps").expect("a column");
+    assert_eq!([rows[1][place], rows[2][place]], ["6000000", "22000000"]);
+    for (list, expected) in [
+        ("rail.one.loggops.LL = [1]", "unknown key `loggops.LL` of a rail"),
+        ("rail.weight = [1, 2]", "unknown key `rail.weight` in [study]"),
+        ("rail.tow.weight = [1, 2]", "the rail `tow` has no L, o, g, G"),
+    ] {
+        folder.write("study.toml", &format!("{rails}[study]\n{list}\n"));
+        let ended = folder.heddle("study study.toml -o wrong");
+        assert_eq!(ended.code, 1, "{list}");
+        assert!(ended.stderr.contains(expected), "{list}: {}", ended.stderr);
+    }
     let topologies = "network.topology = [\"star:hosts=2\", \"star:hosts=4\"]";
     folder.write("study.toml", &format!("{rails}[study]\n{topologies}\n"));
     let ended = folder.heddle("study study.toml -o rails");

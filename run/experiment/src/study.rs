@@ -96,7 +96,7 @@ impl Study {
     /// sets nothing that varies.
     fn check(&self) -> Result<(), Mistakes> {
         let mut mistakes: Vec<Diagnostic> = Vec::new();
-        let machine = self.varied().any(|varied| varied == Varied::Machine);
+        let machine = self.varied().any(|varied| *varied == Varied::Machine);
         if machine && self.request.machine.is_some() {
             let place = Place::Argument("--machine".to_owned());
             mistakes.push(Diagnostic::new(place, "the machine varies in this study"));
@@ -104,7 +104,7 @@ impl Study {
         match Configuration::of_row(&self.request, Vec::new()) {
             Ok(plain) => {
                 let argued = self.varied().filter_map(|varied| match varied {
-                    Varied::Key(id) if plain.argument(id).is_some() => Some((id, varied.name())),
+                    Varied::Key(id) if plain.argument(*id).is_some() => Some((*id, varied.name())),
                     _ => None,
                 });
                 mistakes.extend(
@@ -139,12 +139,12 @@ impl Study {
         self.runs
     }
 
-    fn varied(&self) -> impl Iterator<Item = Varied> {
-        self.axes.iter().flat_map(|axis| axis.varied.iter().copied())
+    fn varied(&self) -> impl Iterator<Item = &Varied> {
+        self.axes.iter().flat_map(|axis| &axis.varied)
     }
 
     /// The names of what varies, in the order of the columns.
-    pub fn columns(&self) -> Vec<&'static str> {
+    pub fn columns(&self) -> Vec<String> {
         self.varied().map(Varied::name).collect()
     }
 

@@ -48,7 +48,7 @@ impl Study {
 
     /// The names of what varies.
     #[getter]
-    fn columns(&self) -> Vec<&str> {
+    fn columns(&self) -> Vec<String> {
         self.0.columns()
     }
 

@@ -8,7 +8,7 @@ use super::{
     diagnostic::{self, Diagnostic, Place, Source},
     keys::{self, Id, KEYS, Key},
     synonyms,
-    toml_file::{self, Assignment},
+    toml_file::{self, Assignment, Group, RAIL},
     value::Raw,
 };
 
@@ -16,12 +16,14 @@ use super::{
 pub(crate) const STUDY: &str = "study";
 
 /// Something that varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Varied {
     /// The file that describes the machine.
     Machine,
     /// A setting.
     Key(Id),
+    /// A setting of a named table, such as that of a rail.
+    Named(Group, Id),
 }
 
 /// Settings that vary together.
@@ -37,10 +39,28 @@ pub(crate) struct Axis {
 
 impl Varied {
     /// The name of its column.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> String {
         match self {
-            Self::Machine => "machine",
-            Self::Key(id) => id.key().name,
+            Self::Machine => "machine".to_owned(),
+            Self::Key(id) => id.key().name.to_owned(),
+            Self::Named(group, id) => group.name_of(*id),
+        }
+    }
+
+    /// The setting of a name: that of a named table by its full name.
+    fn named(name: &str) -> Option<Self> {
+        match Group::of(name) {
+            Some((group, key)) => Some(Self::Named(group.clone(), group.key(key)?)),
+            None if name == "machine" => Some(Self::Machine),
+            // What has no name is of no rail.
+            None => meant(name).filter(|id| id.key().table() != RAIL).map(Self::Key),
+        }
+    }
+
+    fn id(&self) -> Option<Id> {
+        match self {
+            Self::Machine => None,
+            Self::Key(id) | Self::Named(_, id) => Some(*id),
         }
     }
 }
@@ -50,11 +70,15 @@ impl Axis {
     pub fn level(&self, level: usize) -> (Vec<Assignment>, Option<(String, &Place)>) {
         let (mut assignments, mut machine) = (Vec::new(), None);
         for (varied, (raw, place)) in self.varied.iter().zip(&self.levels[level]) {
-            match varied {
-                Varied::Machine => machine = Some((shown(raw), place)),
-                Varied::Key(key) => {
-                    let (key, raw, place) = (*key, raw.clone(), place.clone());
-                    assignments.push(Assignment { group: None, key, raw, place });
+            let group = match varied {
+                Varied::Named(group, _) => Some(group.clone()),
+                _ => None,
+            };
+            match varied.id() {
+                None => machine = Some((shown(raw), place)),
+                Some(key) => {
+                    let (raw, place) = (raw.clone(), place.clone());
+                    assignments.push(Assignment { group, key, raw, place });
                 }
             }
         }
@@ -137,10 +161,17 @@ impl Reader<'_> {
                 ("machine", value_of) => {
                     self.list(Varied::Machine, value_of, (key.span(), value.span()));
                 }
-                (_, DeValue::Table(inner)) if keys::is_table(&name) => self.table(inner, &name),
+                (_, DeValue::Table(inner)) if keys::is_table(&name) || Group::holds(&name) => {
+                    self.table(inner, &name);
+                }
                 (_, value_of) => {
-                    if let Some(id) = meant(&name) {
-                        self.list(Varied::Key(id), value_of, (key.span(), value.span()));
+                    if let Some(varied) = Varied::named(&name) {
+                        self.list(varied, value_of, (key.span(), value.span()));
+                        continue;
+                    }
+                    if let Some((group, key_of)) = Group::of(&name) {
+                        let (message, help) = group.unknown(key_of);
+                        self.wrong(key.span(), message, Some(help));
                         continue;
                     }
                     let (parent, short) = name.rsplit_once('.').unwrap_or(("", &name));
@@ -172,7 +203,7 @@ impl Reader<'_> {
         {
             return self.wrong(item.span(), "`machine` lists names of files".to_owned(), None);
         }
-        if let Varied::Key(id) = varied
+        if let Varied::Key(id) = &varied
             && (id.key().table() == "output" || id.key().name.starts_with("run.threads"))
         {
             let message = format!("`{}` does not vary in a study", id.key().name);
@@ -183,9 +214,9 @@ impl Reader<'_> {
         }
         let mut levels = Vec::new();
         for item in items {
-            let read = match varied {
-                Varied::Key(id) => toml_file::value(self.source, id, item),
-                Varied::Machine => Ok(toml_file::raw(item.get_ref())),
+            let read = match varied.id() {
+                Some(id) => toml_file::value(self.source, id, item),
+                None => Ok(toml_file::raw(item.get_ref())),
             };
             match read {
                 Ok(raw) => levels.push(vec![(raw, self.place(item.span()))]),
@@ -240,12 +271,8 @@ impl Reader<'_> {
         let mut found = Vec::new();
         for (name, span) in names {
             let name = shown(name);
-            let varied = if name == "machine" {
-                Some(Varied::Machine)
-            } else {
-                meant(&name).map(Varied::Key)
-            };
-            let axis = self.axes.iter().position(|axis| varied == axis.varied.first().copied());
+            let varied = Varied::named(&name);
+            let axis = self.axes.iter().position(|axis| varied.as_ref() == axis.varied.first());
             match axis {
                 Some(axis) if !found.contains(&axis) => found.push(axis),
                 _ => {

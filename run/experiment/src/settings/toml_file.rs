@@ -64,6 +64,25 @@ impl Group {
         of(RAIL, Self::Rail).or_else(class)
     }
 
+    /// Returns whether a table of this full name may be a named one, or one in it.
+    pub fn holds(name: &str) -> bool {
+        let is_one = |table: &str| {
+            let rest = name.strip_prefix(table).and_then(|rest| rest.strip_prefix('.'));
+            rest.is_some_and(|rest| !rest.contains('.'))
+        };
+        [RAIL, CLASS, INTERVALS].into_iter().any(is_one)
+            || Self::of(name).is_some_and(|(group, rest)| group.is_table(rest))
+    }
+
+    /// The full name of a key of such a table.
+    pub fn name_of(&self, key: Id) -> String {
+        match self {
+            Self::Rail(name) => format!("{RAIL}.{name}.{}", key.name_in_rail()),
+            Self::Class(name) => format!("{CLASS}.{name}.{}", key.name_in_class()),
+            Self::Intervals(name) => format!("{INTERVALS}.{name}.{}", key.name_in_intervals()),
+        }
+    }
+
     /// Checks the name.
     ///
     /// # Errors

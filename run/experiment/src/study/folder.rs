@@ -188,9 +188,9 @@ fn table(
         .flat_map(|set| set.into_iter().map(|(name, _)| name))
         .collect();
     let mut out = csv::Writer::from_writer(Vec::new());
-    let head = ["run"].into_iter().chain(study.columns());
-    let head = head.chain(columns.iter().map(String::as_str));
-    let mut rows = vec![head.chain(errors.then_some("error")).map(str::to_owned).collect()];
+    let head = ["run".to_owned()].into_iter().chain(study.columns());
+    let head = head.chain(columns.iter().cloned());
+    let mut rows = vec![head.chain(errors.then(|| "error".to_owned())).collect()];
     for done in known.values() {
         let failed = [Map::new()];
         let sets = figures(done);
