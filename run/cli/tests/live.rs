@@ -111,9 +111,12 @@ fn a_message_takes_its_time() {
 #[test]
 fn a_message_over_rails() {
     let program = compiled("pingpong");
-    let fast = "loggops.o=100ns loggops.L=1us loggops.g=400ns loggops.G=1ns/B";
-    let sets: Vec<String> = fast.split(' ').map(|set| format!("--set rail.fast.{set} ")).collect();
-    let sets = sets.concat() + "--set rail.slow.loggops.L=9us --set live.clock=0ns";
+    let rail = |name: &str, latency: &str| {
+        let all = format!("o=100ns L={latency} g=400ns G=1ns/B");
+        let sets = all.split(' ').map(|set| format!("--set rail.{name}.loggops.{set} "));
+        sets.collect::<String>()
+    };
+    let sets = rail("fast", "1us") + &rail("slow", "9us") + "--set live.clock=0ns";
     for how in ["", "--in-process", "--threads 2"] {
         let ended = mpirun(&format!("-q -n 2 {sets} {how}"), &program, "");
         assert_eq!((ended.code, ended.stdout.as_str()), (0, "2199.000\n"), "{}", ended.stderr);

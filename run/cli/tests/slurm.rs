@@ -11,6 +11,9 @@ use common::Folder;
 const STUDY: &str = "\
 [workload]
 source = \"pattern:gather\"
+[loggops]
+L = \"1 us\"
+o = \"1 us\"
 [study]
 ranks = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 ";

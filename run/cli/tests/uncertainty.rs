@@ -372,7 +372,7 @@ fn wrong_replicates_of_classes() {
     // A class without a column, if replicates are to be drawn.
     let columns = |line: &str| line.split(',').take(6).collect::<Vec<_>>().join(",") + "\n";
     let few: String = table.lines().map(columns).collect();
-    let texts = ["w.toml:11", "w.csv has no column of the class of pairs `far`"];
+    let texts = ["w.toml:10", "w.csv has no column of the class of pairs `far`"];
     wrong.check(machine, &few, "--uncertainty", &texts);
     assert_eq!(folder.heddle(WRONG).code, 0);
     // A class that the command line describes is certain.
@@ -390,7 +390,7 @@ fn wrong_intervals_of_classes() {
     let Wrong { machine, table, .. } = &wrong;
     let interval = "[calibration.loggops.class.far.L]";
     let other = machine.replace(interval, "[calibration.loggops.class.fat.L]");
-    let texts = ["w.toml:18", "no class of pairs `fat`", "did you mean `far`?"];
+    let texts = ["w.toml:17", "no class of pairs `fat`", "did you mean `far`?"];
     wrong.check(&other, table, "", &texts);
     let other = machine.replace(interval, "[calibration.loggops.class.far.S]");
     let texts = ["w.toml:17", "unknown interval `S` of a class of pairs"];
