@@ -93,6 +93,9 @@ fn shuffle<T>(list: &mut [T], seed: u64) {
     }
 }
 
+/// So many hosts, or those that there are, may be listed in all: a few ranges name many.
+const MOST_LISTED: usize = 1 << 22;
+
 /// Hosts as they are listed for an `mpirun`: names between commas or spaces, each with its slots
 /// behind a colon, or without. A name that stands there several times has so many slots. A short
 /// name is that of the first host that begins with it and a point; a number that is nobody's name
@@ -119,6 +122,7 @@ pub fn listed(text: &str, names: &[&str]) -> Result<Vec<(u32, Slots)>, Faults> {
     let mut faults = Faults::default();
     let mut hosts: Vec<(u32, Slots, u32)> = Vec::new();
     let mut places: FxHashMap<u32, usize> = FxHashMap::default();
+    let mut left = MOST_LISTED.max(names.len());
     for word in text.split([',', ' ', '\t', '\n']).filter(|word| !word.is_empty()) {
         let counted = || {
             let (name, slots) = word.rsplit_once(':')?;
@@ -136,6 +140,12 @@ pub fn listed(text: &str, names: &[&str]) -> Result<Vec<(u32, Slots)>, Faults> {
             }
             continue;
         };
+        let Some(rest) = left.checked_sub((last - first) as usize + 1) else {
+            let message = format!("`{word}` lists hosts again and again: too many in all");
+            faults.push(Fault::new(message));
+            break;
+        };
+        left = rest;
         for host in first..=last {
             let place = *places.entry(host).or_insert(hosts.len());
             match hosts.get_mut(place) {

@@ -69,6 +69,10 @@ fn lists_of_hosts() {
         let faults = listed(wrong).unwrap_err().0;
         assert_eq!(faults[0].message, format!("there is no host `{wrong}`"));
     }
+    let names: Vec<String> = (0..1 << 16).map(|host| format!("h{host}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let faults = place::listed(&"0-65535,".repeat(65), &names).unwrap_err().0;
+    assert!(faults[0].message.contains("too many in all"), "{faults:?}");
     let faults = listed("nodee-1,gpu:x,9").unwrap_err().0;
     let said: Vec<_> = faults.iter().map(|fault| fault.message.as_str()).collect();
     let slots = "expected a number of slots behind the colon, found `gpu:x`";
